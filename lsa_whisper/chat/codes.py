@@ -64,5 +64,8 @@ COMPOUND_MARKERS = frozenset(["c", "f", "n", "s", "si", "sl", "sas", "t"])
 """The markers of words that may contain ``+``."""
 MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 
+UNTRANSCRIBED = frozenset(("xxx", "yyy", "www"))
+"""These stand for words that are not known."""
+
 TONE_LANGUAGES = frozenset(["zho", "cmn", "yue", "nan", "min", "hak", "wuu", "vie", "tha", "cym"])
 """Languages whose words may contain digits (tone marks; in Welsh by convention)."""

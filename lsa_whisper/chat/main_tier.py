@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lsa_whisper.chat.cached_attribute import cached_attribute
-from lsa_whisper.chat.lines import FOLD, Line
+from lsa_whisper.chat.lines import Line
 from lsa_whisper.chat.reading import Event, Reading
 from lsa_whisper.chat.tree import Marker, Tree, build_tree
 from lsa_whisper.chat.word import WordKind
@@ -47,7 +47,7 @@ class Utterance:
     @cached_attribute
     def text(self) -> str:
         """The main tier without speaker and bullets, on one line."""
-        return FOLD.sub(" ", BULLET.sub(" ", self.body)).strip()
+        return " ".join(BULLET.sub(" ", self.body).split())
 
     @cached_attribute
     def span(self) -> TimeSpan | None:
@@ -181,7 +181,7 @@ def utterance(
     >>> utterance("PAR", "&-um hello .", TimeSpan(0, 900)).main
     '*PAR:\t&-um hello . \x150_900\x15\n'
     """
-    text = FOLD.sub(" ", text).strip()
+    text = " ".join(text.split())
     bullet = f" \x15{span.start_ms}_{span.end_ms}\x15" if span else ""
     made = Utterance(speaker, f"*{speaker}:\t{text}{bullet}\n")
     if not words:

@@ -30,10 +30,10 @@ class TextGridError(ValueError):
         self.offset = offset
 
 
-def parse(text: str, *, strict: bool = False) -> Tiers:
-    r"""Return the intervals of each tier that has some, those without a label left out; point tiers are passed over.
+def parse(text: str, *, strict: bool = False, points: Tiers | None = None) -> Tiers:
+    r"""Return the intervals of each tier that has some, those without a label left out.
 
-    Tiers of one name are joined.
+    Tiers of one name are joined. The labels of point tiers are added to ``points``.
     A label without a duration is left out; one that ends before it starts is an error if ``strict``.
 
     >>> parse('File type = "ooTextFile"\nObject class = "TextGrid"\n0\n2\n<exists>\n1\n'
@@ -56,7 +56,9 @@ def parse(text: str, *, strict: bool = False) -> Tiers:
         for _ in range(round(_number(parts))):
             begin = _number(parts)
             if kind == "TextTier":
-                _string(parts)
+                if (mark := _string(parts).strip()) and points is not None and begin >= 0:
+                    at = round(1000 * begin)
+                    points.setdefault(name.strip(), []).append((TimeSpan(at, at), mark))
                 continue
             span = TimeSpan(round(1000 * begin), round(1000 * _number(parts)))
             label = _string(parts).strip()

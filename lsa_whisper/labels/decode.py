@@ -71,7 +71,7 @@ def decode(
             repairs += 1
         written: dict[str, str] = {}
         if not chat:
-            turn = read_marks(read_events(turn), chat_code(language))
+            turn = read_marks(_COLON.sub("", read_events(turn)), chat_code(language))
         elif labels.version > 1:
             turn = read_sounds(turn)
         repaired, count = repair_text(turn, marks=chat, language=language, written=written)
@@ -127,6 +127,8 @@ _SOUNDS = {"[music]": "&=music", "[applause]": "&=applause"}
 _EVENT = re.compile(r"\[([A-Za-z]+)\]")
 _NO_SPEECH = frozenset(["applause", "beep", "cheering", "clapping", "music", "noise", "silence", "static", "typing"])
 """What Whisper writes in square brackets where there is other sound than speech; CHAT has no audible event for it."""
+_COLON = re.compile(r"(?<=\w):+(?=[\s\"”’)]|\Z)")
+"""Punctuation in plain text, which in CHAT would prolong the sound before it."""
 _CUT_OFF = re.compile(r"(?<=[^\W\d_])\*(?!\w)")
 _CHAT = {token.lower(): chat for token, chat in {**EVENT_TOKENS, **_SOUNDS}.items()}
 

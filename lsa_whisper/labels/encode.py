@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lsa_whisper.chat import Utterance
+from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.labels.canonical import canonical
 from lsa_whisper.labels.notation import chat_to_label
 from lsa_whisper.labels.style import Labels
-
-_UNTRANSCRIBED = frozenset(("xxx", "yyy", "www"))
 
 
 def encode(utterance: Utterance, labels: Labels) -> str:
@@ -38,5 +37,5 @@ def encode(utterance: Utterance, labels: Labels) -> str:
 
 
 def _sentence(words: Sequence[str], terminator: str) -> str:
-    transcribed = [word for word in words if word not in _UNTRANSCRIBED]
+    transcribed = [word for word in words if word not in UNTRANSCRIBED]
     return " ".join(transcribed) + (terminator[-1:] if terminator[-1:] in ("?", "!") else ".") if transcribed else ""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
+from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.chat.filled_pauses import FILLERS, fillers, is_hummed
 from lsa_whisper.labels.capitals import uncapitalized
 from lsa_whisper.labels.hyphenated import with_repeated_parts
@@ -17,6 +19,7 @@ PLAIN_FILLERS = FILLERS["eng"]
 """English words that are always fillers; ``ah`` and ``mhm`` may be answers."""
 
 
+@lru_cache(maxsize=1 << 13)
 def infer_marks(text: str, *, repetitions: bool, language: str = "eng") -> str:
     """Return ``text`` with fillers as ``&-``; with ``repetitions``, also ``↫`` for part words, and retraces.
 
@@ -98,6 +101,6 @@ def _repeat_at(lowered: list[str], at: int) -> int:
 def is_disfluent_repeat(copy: Sequence[str]) -> bool:
     """Return whether repeating ``copy`` is a disfluency: not *very very*, and not itself periodic."""
     if len(copy) == 1:
-        return copy[0] not in EMPHATIC
+        return copy[0] not in EMPHATIC | UNTRANSCRIBED
     periods = (period for period in range(1, len(copy)) if len(copy) % period == 0)
     return all(list(copy) != list(copy[:period]) * (len(copy) // period) for period in periods)

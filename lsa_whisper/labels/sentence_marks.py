@@ -7,6 +7,7 @@ utterance off at the end of a text only. Other scripts have marks of their own, 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from lsa_whisper.labels.abbreviations import ENGLISH_MONTHS, never_ending, perhaps_ending, spaced_abbreviations
@@ -35,6 +36,8 @@ _LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]{1,2}(?:\.-?[^\W\d_])+(?:\.(?=\W|\Z))
 """Letters with points between them: *U.S.*, *Ph.D.*"""
 _CHAT = re.compile(r"\+\S*|\([\d.:]+\)[.?!]?")
 """Terminators and pauses of CHAT, which stay as they are."""
+_SIGN = re.compile(r"[.?!+(]")
+"""Without one, a token stays as it is."""
 _POINT = re.compile(r"(?<=[^\W\d_][^\W\d_])\.(?=[a-z]{2})")
 _AT = re.compile(r"(?<=\w)@(?=[\w-]+\.[a-z])")
 _ADDRESS = {
@@ -71,6 +74,7 @@ def read_marks(text: str, language: str) -> str:
     return " ".join(text for before, token, after in around if (text := _read(token, before, after, language).text))
 
 
+@lru_cache(maxsize=1 << 14)
 def ends_sentence(word: str, following: str, language: str, before: str = "") -> bool:
     """Return whether a sentence ends behind ``word``, which stands between ``before`` and ``following``, if anything.
 
@@ -95,6 +99,8 @@ def _prepared(text: str, language: str) -> str:
 
 
 def _read(token: str, before: str, after: str, language: str) -> _Token:
+    if token.isalpha() or not _SIGN.search(token):  # most tokens
+        return _Token(token, ends=False)
     if _CHAT.fullmatch(token):
         return _Token(token, token[0] == "+" or token[-1] != ")")
     token = _address(token, language)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import attrgetter
+from typing import NamedTuple
 
 from lsa_whisper.retraces.word_kinds import OPEN, stem_and_clitic, word_class
 from lsa_whisper.retraces.words import SpokenWord
@@ -62,7 +64,7 @@ _PARTIAL = {"same stem": 0.7, "same beginning": 0.7, "same class": 0.4}
 _GAPS_MS = (30, 150, 400, 1000)
 
 Likenesses = list[dict[int, str]]
-"""For each word, how alike each of the next ``MAX_MATCH_LENGTH`` words is."""
+"""For each word, those of the next ``MAX_MATCH_LENGTH`` words that are alike, and how."""
 
 
 def features(words: Sequence[SpokenWord], like: Likenesses | None = None) -> list[list[str]]:
@@ -75,15 +77,18 @@ def features(words: Sequence[SpokenWord], like: Likenesses | None = None) -> lis
     True
     """
     like = likenesses(words) if like is None else like
+    names = [_START, *(_names(word.text) for word in words), _END, _END]
+    timed = any(word.span for word in words)
+    groups = _groups(words, like)
     return [
         [
             "always",
-            *_context(words, at),
+            *_context(names[at : at + 4], at, len(words)),
             *_breaks(words, at),
-            *_times(words, at),
-            *_copies(words, like, at),
+            *(_times(words, at) if timed else ()),
+            *(_copies(words, like, at) if like[at] else ("no copy",)),
             *_earlier_copy(like, at),
-            *_best_window(words, like, at),
+            *_best_group(groups, at),
         ]
         for at in range(len(words))
     ]
@@ -91,36 +96,66 @@ def features(words: Sequence[SpokenWord], like: Likenesses | None = None) -> lis
 
 def likenesses(words: Sequence[SpokenWord]) -> Likenesses:
     """Return how alike each of ``words`` is to those after it."""
+    said = [(word.text, word.cut_off) for word in words]
     return [
-        {to: likeness(word, words[to]) for to in range(at + 1, min(len(words), at + 1 + MAX_MATCH_LENGTH))}
-        for at, word in enumerate(words)
+        {
+            to: alike
+            for to, (later, later_cut_off) in enumerate(said[at + 1 : at + 1 + MAX_MATCH_LENGTH], at + 1)
+            if (alike := _likeness(text, later, cut_off, later_cut_off))
+        }
+        for at, (text, cut_off) in enumerate(said)
     ]
 
 
-def _context(words: Sequence[SpokenWord], at: int) -> list[str]:
-    w = [_text(words, at + step) for step in (-1, 0, 1, 2)]
-    c = [_class(words, at + step) for step in (-1, 0, 1, 2)]
-    made = [f"word {step}: {text}" for step, text in zip((-1, 0, 1, 2), w, strict=True)]
-    made += [f"words: {w[1]} {w[2]}", f"words before: {w[0]} {w[1]}"]
-    made += [f"class {step}: {name}" for step, name in zip((-1, 0, 1), c, strict=False)]
-    made += [f"classes: {c[1]} {c[2]}", f"classes before: {c[0]} {c[1]}", f"classes around: {c[0]} {c[1]} {c[2]}"]
-    made += [f"classes ahead: {c[1]} {c[2]} {c[3]}"]
-    return [*made, f"from start: {min(at, 4)}", f"to end: {min(len(words) - 1 - at, 4)}"]
+class _Names(NamedTuple):
+    """A word and its class, and the features of the words around it that name it alone: at -1, 0, 1 and 2."""
+
+    text: str
+    word_class: str
+    texts: tuple[str, ...]
+    classes: tuple[str, ...]
 
 
-def _text(words: Sequence[SpokenWord], at: int) -> str:
-    return words[at].text if 0 <= at < len(words) else "<start>" if at < 0 else "<end>"
+def _names_of(text: str, name: str) -> _Names:
+    texts = tuple(f"word {step}: {text}" for step in (-1, 0, 1, 2))
+    return _Names(text, name, texts, tuple(f"class {step}: {name}" for step in (-1, 0, 1)))
 
 
-def _class(words: Sequence[SpokenWord], at: int) -> str:
-    return word_class(words[at].text) if 0 <= at < len(words) else "<start>" if at < 0 else "<end>"
+@lru_cache(maxsize=50_000)
+def _names(text: str) -> _Names:
+    return _names_of(text, word_class(text))
+
+
+_START, _END = _names_of("<start>", "<start>"), _names_of("<end>", "<end>")
+
+
+def _context(around: Sequence[_Names], at: int, count: int) -> list[str]:
+    """The word ``at`` of ``count``, the one before it and the two behind it, which are ``around``."""
+    before, word, after, second = around
+    classes = f"{word.word_class} {after.word_class}"
+    return [
+        before.texts[0],
+        word.texts[1],
+        after.texts[2],
+        second.texts[3],
+        f"words: {word.text} {after.text}",
+        f"words before: {before.text} {word.text}",
+        before.classes[0],
+        word.classes[1],
+        after.classes[2],
+        f"classes: {classes}",
+        f"classes before: {before.word_class} {word.word_class}",
+        f"classes around: {before.word_class} {classes}",
+        f"classes ahead: {classes} {second.word_class}",
+        f"from start: {min(at, 4)}",
+        f"to end: {min(count - 1 - at, 4)}",
+    ]
 
 
 def _breaks(words: Sequence[SpokenWord], at: int) -> list[str]:
     """Cut-off words, fillers and commas around the word."""
     made = []
-    for step in range(max(-2, -at), min(4, len(words) - at)):
-        near = words[at + step]
+    for step, near in enumerate(words[max(at - 2, 0) : at + 4], max(-2, -at)):
         if near.cut_off:
             made.append(f"cut off {step}")
         if near.after_filler and step >= -1:
@@ -155,11 +190,9 @@ def _copies(words: Sequence[SpokenWord], like: Likenesses, at: int) -> list[str]
     """Where the word is repeated, and whether its neighbours are too."""
     made: list[str] = []
     for to, found in like[at].items():
-        if not found:
-            continue
         distance = to - at
-        after = "-" if distance == 1 else like[at + 1][to + 1] if to + 1 < len(words) else ""
-        before = like[at - 1][to - 1] if at and distance > 1 else ""
+        after = "-" if distance == 1 else like[at + 1].get(to + 1, "")
+        before = like[at - 1].get(to - 1, "") if at and distance > 1 else ""
         if not made:
             made += [f"first copy: {found}", f"first copy {distance}: {found}"]
         copy = f"copy {distance}: {found}"
@@ -167,36 +200,53 @@ def _copies(words: Sequence[SpokenWord], like: Likenesses, at: int) -> list[str]
         made += [f"{copy}, class {word_class(words[at].text)}"] * (found == "same")
         made += [f"copy after cut-off: {found}"] * (distance > 1 and words[to - 1].cut_off)
         made += [f"copy after filler: {found}"] * words[to].after_filler
-    return made or ["no copy"]
+    return made
 
 
 def _earlier_copy(like: Likenesses, at: int) -> list[str]:
     for back in range(1, min(at, _WINDOW) + 1):
-        if like[at - back][at] in COPIES:
-            return [f"is copy {back}: {like[at - back][at]}"]
+        if (alike := like[at - back].get(at)) in COPIES:
+            return [f"is copy {back}: {alike}"]
     return []
 
 
-def _best_window(words: Sequence[SpokenWord], like: Likenesses, at: int) -> list[str]:
-    """The group of words around this one that is best matched by the words after it."""
-    best: tuple[tuple[float, int], list[str]] | None = None
-    for repair in range(at + 1, min(len(words), at + 1 + _WINDOW)):
+class _Group(NamedTuple):
+    """Words ``start`` to before ``repair``; ``rank`` is how well those from ``repair`` on match them, and how many."""
+
+    rank: tuple[float, int]
+    start: int
+    repair: int
+    ends: str
+
+
+def _groups(words: Sequence[SpokenWord], like: Likenesses) -> list[_Group]:
+    """Return the groups of words whose first word is like the repair's, and those that end in a cut-off word."""
+    found = []
+    for repair in range(1, len(words)):
         cut_off, filler = words[repair - 1].cut_off, words[repair].after_filler
-        for start in range(max(0, repair - _WINDOW), at + 1):
-            if not like[start][repair] and not cut_off:
-                continue
-            length = repair - start
-            ratio = _matched(like, start, repair, len(words)) / length + 0.2 * cut_off + 0.1 * filler
-            if best is None or (ratio, length) > best[0]:
-                name = f"window {int(ratio * 5)}"
-                place = f"{name}, {repair - at} to repair, {at - start} from start"
-                best = (ratio, length), [name, f"{name}, {min(length, 4)} words", place, f"{name}, {cut_off} {filler}"]
-    return best[1] if best else []
+        for start in range(max(0, repair - _WINDOW), repair):
+            if cut_off or repair in like[start]:
+                length = repair - start
+                ratio = _matched(like, start, repair, len(words)) / length + 0.2 * cut_off + 0.1 * filler
+                found.append(_Group((ratio, length), start, repair, f"{cut_off} {filler}"))
+    return found
+
+
+def _best_group(groups: Sequence[_Group], at: int) -> list[str]:
+    """The group of words around this one that is best matched by the words after it."""
+    around = [each for each in groups if each.start <= at < each.repair]
+    if not around:
+        return []
+    best = max(around, key=attrgetter("rank"))
+    ratio, length = best.rank
+    name = f"window {int(ratio * 5)}"
+    place = f"{name}, {best.repair - at} to repair, {at - best.start} from start"
+    return [name, f"{name}, {min(length, 4)} words", place, f"{name}, {best.ends}"]
 
 
 def _matched(like: Likenesses, start: int, repair: int, count: int) -> float:
     total = 0.0
     for step in range(min(repair - start, count - repair)):
-        found = like[start + step][repair + step]
+        found = like[start + step].get(repair + step, "")
         total += 1 if found in COPIES else _PARTIAL.get(found, 0)
     return total

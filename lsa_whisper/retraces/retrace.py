@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.retraces.frames import FRAME_CONFIDENCE, frames
 from lsa_whisper.retraces.tagger import KINDS, THRESHOLD, Tagger, WordProbabilities
 from lsa_whisper.retraces.word_kinds import OPEN, word_class
@@ -111,7 +112,7 @@ def _same_kind(words: Sequence[SpokenWord], retrace: Retrace) -> Retrace:
 def _is_fluent(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
     """Return whether fluent speakers say this, or whether it is too uncertain for what it is."""
     uncertain = retrace.code == "[///]" and retrace.confidence < _MIN_REFORMULATION
-    rules = (_is_emphasis, _is_in_chain, _is_subject, _is_parallel, _is_discourse_marker)
+    rules = (_is_emphasis, _is_in_chain, _is_subject, _is_parallel, _is_discourse_marker, _is_unknown)
     return uncertain or any(rule(words, retrace) for rule in rules)
 
 
@@ -125,6 +126,11 @@ def _is_discourse_marker(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
     """Return whether the words are answers, or *you know* or *I mean*: repeated, they are not taken back."""
     texts = tuple(word.text for word in words[retrace.first : retrace.last + 1])
     return texts in _DISCOURSE_MARKERS or all(word_class(text) == "answer" for text in texts)
+
+
+def _is_unknown(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
+    """Return whether the words are unintelligible: ``xxx xxx`` may be two different words."""
+    return UNTRANSCRIBED.issuperset(word.text for word in words[retrace.first : retrace.last + 1])
 
 
 def _is_in_chain(words: Sequence[SpokenWord], retrace: Retrace) -> bool:

@@ -89,11 +89,24 @@ class Tagger:
         return all_features(words)
 
     def _word(self, at: int) -> WordProbabilities:
-        if self._model.marginal(NOT_TAKEN_BACK, at) > _CERTAIN:
-            return WordProbabilities(dict.fromkeys(self.kinds, 0.0), 0.0)
-        found = {label: float(self._model.marginal(label, at)) for label in self._labels - {NOT_TAKEN_BACK}}
-        kinds = {kind: sum(value for label, value in found.items() if label.endswith(kind)) for kind in self.kinds}
-        return WordProbabilities(kinds, sum(value for label, value in found.items() if label.startswith("begin")))
+        marginal = self._model.marginal
+        if marginal(NOT_TAKEN_BACK, at) > _CERTAIN:
+            return self._not_taken_back
+        found = {label: float(marginal(label, at)) for label in self._labels if label != NOT_TAKEN_BACK}
+        kinds = {kind: sum(found[label] for label in labels) for kind, labels in self._labels_of.items()}
+        return WordProbabilities(kinds, sum(found[label] for label in self._beginnings))
+
+    @cached_property
+    def _not_taken_back(self) -> WordProbabilities:
+        return WordProbabilities(dict.fromkeys(self.kinds, 0.0), 0.0)
+
+    @cached_property
+    def _labels_of(self) -> dict[str, list[str]]:
+        return {kind: [label for label in self._labels if label.endswith(kind)] for kind in self.kinds}
+
+    @cached_property
+    def _beginnings(self) -> list[str]:
+        return [label for label in self._labels if label.startswith("begin")]
 
 
 @lru_cache(maxsize=4)

@@ -7,7 +7,7 @@ stands before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from lsa_whisper.retraces.features import COPIES, Likenesses, features, likenesses
@@ -41,18 +41,15 @@ class RepairWindow(NamedTuple):
 
 
 class _Kinds:
-    """The kinds of an utterance's words, and of what stands around them."""
+    """The kinds of an utterance's words, and of what stands around them; the first word's is at ``_FIRST``."""
 
     def __init__(self, words: Sequence[SpokenWord]):
         kinds = [word_kind(word.text) for word in words]
-        self._fine = ["<start>", "<start>", *kinds, "<end>", "<end>", "<end>"]
-        self._broad = [broad_kind(kind) for kind in self._fine]
+        self.fine = ["<start>", "<start>", *kinds, "<end>", "<end>", "<end>"]
+        self.broad = [broad_kind(kind) for kind in self.fine]
 
-    def fine(self, first: int, last: int | None = None) -> str:
-        return " ".join(self._fine[first + 2 : (first if last is None else last) + 3])
 
-    def broad(self, first: int, last: int | None = None) -> str:
-        return " ".join(self._broad[first + 2 : (first if last is None else last) + 3])
+_FIRST = 2
 
 
 def all_features(words: Sequence[SpokenWord]) -> list[list[str]]:
@@ -69,12 +66,14 @@ def window_features(words: Sequence[SpokenWord], like: Likenesses | None = None)
     ['window 0, 5, 2 of 2', 'window 0, subject to verb, 2 of 2']
     """
     kinds, like = _Kinds(words), likenesses(words) if like is None else like
-    covering: list[list[RepairWindow]] = [[] for _ in words]
-    for window in _windows(words, kinds, like):
-        for at in range(window.first, window.repair):
-            covering[at].append(window)
+    parted = ["", *(parted_by(words, at) for at in range(1, len(words))), ""]
+    windows = list(_windows(kinds.broad[_FIRST : _FIRST + len(words)], parted, like))
     return [
-        [*_around(words, kinds, at), *_first_copies(words, kinds, like, at), *_best(covering[at], kinds, at)]
+        [
+            *_around(kinds, parted, at, len(words)),
+            *_first_copies(kinds, parted, like[at], at),
+            *_best([each for each in windows if each.first <= at < each.repair], kinds, at),
+        ]
         for at in range(len(words))
     ]
 
@@ -89,60 +88,87 @@ def parted_by(words: Sequence[SpokenWord], at: int) -> str:
     return "-" * words[at - 1].cut_off + "~" * word.after_filler + "," * word.after_comma
 
 
-def _around(words: Sequence[SpokenWord], kinds: _Kinds, at: int) -> list[str]:
+def _around(kinds: _Kinds, parted: Sequence[str], at: int, count: int) -> list[str]:
     """The kinds of the word and its neighbours."""
-    made = [f"kind {step}: {kinds.fine(at + step)}" for step in (-2, -1, 0, 1, 2)]
-    for first, last in ((0, 1), (-1, 0), (1, 2), (-1, 1), (0, 2), (-2, 0)):
-        made.append(f"kinds {first}: {kinds.fine(at + first, at + last)}")
-    made += [f"broad {first}: {kinds.broad(at + first, at + first + 3)}" for first in (0, -1)]
-    if at + 1 < len(words):
-        made.append(f"kinds after: {kinds.fine(at)} {parted_by(words, at + 1)} {kinds.fine(at + 1)}")
+    second_before, before, kind, after, second = kinds.fine[at : at + 5]
+    first_broad, *broad, last_broad = kinds.broad[at + 1 : at + 6]
+    middle = " ".join(broad)
+    made = [
+        f"kind -2: {second_before}",
+        f"kind -1: {before}",
+        f"kind 0: {kind}",
+        f"kind 1: {after}",
+        f"kind 2: {second}",
+        f"kinds 0: {kind} {after}",
+        f"kinds -1: {before} {kind}",
+        f"kinds 1: {after} {second}",
+        f"kinds -1: {before} {kind} {after}",
+        f"kinds 0: {kind} {after} {second}",
+        f"kinds -2: {second_before} {before} {kind}",
+        f"broad 0: {middle} {last_broad}",
+        f"broad -1: {first_broad} {middle}",
+    ]
+    if at + 1 < count:
+        made.append(f"kinds after: {kind} {parted[at + 1]} {after}")
     if at:
-        made.append(f"kinds before: {kinds.fine(at - 1)} {parted_by(words, at)} {kinds.fine(at)}")
+        made.append(f"kinds before: {before} {parted[at]} {kind}")
     return made
 
 
-def _first_copies(words: Sequence[SpokenWord], kinds: _Kinds, like: Likenesses, at: int) -> list[str]:
+def _first_copies(kinds: _Kinds, parted: Sequence[str], like: Mapping[int, str], at: int) -> list[str]:
     """The next two words that are like this one, with what stands before them and what they would follow."""
     made: list[str] = []
-    for to in [to for to, alike in like[at].items() if alike and to - at <= _MAX_LENGTH][:2]:
-        alike, distance, parted = like[at][to], to - at, parted_by(words, to)
+    broad = kinds.broad[_FIRST - 1 :]  # of the word before each
+    for to in [to for to in like if to - at <= _MAX_LENGTH][:2]:
+        alike, distance = like[to], to - at
         made += [
-            f"bridge {alike}: {kinds.broad(at - 1)} {kinds.broad(to)}",
-            f"bridge {min(distance, 4)} {alike}: {kinds.fine(at)}",
-            f"break {alike} {min(distance, 3)}: {kinds.broad(to - 1)} {parted} {kinds.broad(to)}",
-            f"parted {alike} {distance}: {parted}",
+            f"bridge {alike}: {broad[at]} {broad[to + 1]}",
+            f"bridge {min(distance, 4)} {alike}: {kinds.fine[_FIRST + at]}",
+            f"break {alike} {min(distance, 3)}: {broad[to]} {parted[to]} {broad[to + 1]}",
+            f"parted {alike} {distance}: {parted[to]}",
         ]
         if distance > 1:
-            left = kinds.broad(at + 1, min(to - 1, at + 2))
-            made.append(f"left out {alike}: {left} > {kinds.broad(to + 1)}")
+            left = " ".join(broad[at + 2 : min(to, at + 3) + 1])
+            made.append(f"left out {alike}: {left} > {broad[to + 2]}")
     return made
 
 
-def _windows(words: Sequence[SpokenWord], kinds: _Kinds, like: Likenesses) -> Iterator[RepairWindow]:
+def _windows(broad: Sequence[str], parted: Sequence[str], like: Likenesses) -> Iterator[RepairWindow]:
     """Yield the windows whose first words are alike or of one kind, and those before a cut-off word's repair."""
-    for repair in range(1, len(words)):
-        parted = parted_by(words, repair)
-        bonus = 0.3 * ("-" in parted) + 0.1 * ("~" in parted)
+    values = [_values(broad, like[at], at) for at in range(len(broad))]
+    for repair in range(1, len(broad)):
+        parts = parted[repair]
+        bonus = 0.3 * ("-" in parts) + 0.1 * ("~" in parts)
         for first in range(max(0, repair - _MAX_LENGTH), repair):
-            begins = like[first].get(repair, "") or ("kind" if kinds.broad(first) == kinds.broad(repair) else "")
-            if not begins and "-" not in parted:
+            begins = like[first].get(repair, "") or ("kind" if broad[first] == broad[repair] else "")
+            if not begins and "-" not in parts:
                 continue
-            score, copies = _likeness_of(first, repair, len(words), kinds, like)
-            if score > 0 or "-" in parted:
-                yield RepairWindow((score + bonus) / (repair - first), first, repair, copies, begins, parted)
+            score, copies = _likeness_of(values[first:repair], repair, len(broad))
+            if score > 0 or "-" in parts:
+                yield RepairWindow((score + bonus) / (repair - first), first, repair, copies, begins, parts)
 
 
-def _likeness_of(first: int, repair: int, count: int, kinds: _Kinds, like: Likenesses) -> tuple[float, int]:
+def _values(broad: Sequence[str], like: Mapping[int, str], at: int) -> dict[int, float]:
+    """Return how much it counts that each word behind ``at`` may stand for it: 1 for a copy; only if it counts."""
+    values = {to: 1.0 if alike in COPIES else _ALIKE.get(alike, _OTHER_LIKENESS) for to, alike in like.items()}
+    if (kind := broad[at]) in CONTENT_KINDS:
+        for to in range(at + 1, min(len(broad), at + 2 * _MAX_LENGTH + 2)):
+            if broad[to] == kind:
+                values.setdefault(to, _SAME_KIND)
+    return values
+
+
+def _likeness_of(values: Sequence[Mapping[int, float]], repair: int, count: int) -> tuple[float, int]:
     """Return how alike the words before and after ``repair`` are, in the best alignment, and how many are copies."""
-    length = repair - first
-    after = range(repair, min(count, repair + length + 2))
+    after = range(repair, min(count, repair + len(values) + 2))
     above = [(0.0, 0)] * (len(after) + 1)
-    for at in range(first, repair):
+    for row_values in values:
+        if row_values.keys().isdisjoint(after):
+            continue  # the row would be the one above
         row = [(0.0, 0)]
         for column, to in enumerate(after):
             best = max(above[column + 1], row[column])
-            if value := _value(at, to, kinds, like):
+            if value := row_values.get(to):
                 score, copies = above[column]
                 best = max(best, (score + value, copies + (value == 1)))
             row.append(best)
@@ -150,33 +176,25 @@ def _likeness_of(first: int, repair: int, count: int, kinds: _Kinds, like: Liken
     return above[-1]
 
 
-def _value(at: int, to: int, kinds: _Kinds, like: Likenesses) -> float:
-    """Return how much it counts that the word ``to`` may stand for the word ``at``: 1 for a copy, 0 for nothing."""
-    if alike := like[at].get(to):
-        return 1.0 if alike in COPIES else _ALIKE.get(alike, _OTHER_LIKENESS)
-    kind = kinds.broad(at)
-    return _SAME_KIND if kind in CONTENT_KINDS and kind == kinds.broad(to) else 0.0
-
-
 def _best(around: Sequence[RepairWindow], kinds: _Kinds, at: int) -> list[str]:
     """The two windows around the word that are most like their repair."""
     made: list[str] = []
-    best = sorted(around, key=lambda each: (-each.score, -each.length))[:2]
-    for rank, each in enumerate(best):
+    broad = kinds.broad[_FIRST - 1 :]  # of the word before each
+    for rank, each in enumerate(sorted(around, key=lambda each: (-each.score, -each.length))[:2]):
         step = min(_STEPS, int(each.score * _STEPS + 1e-9))
         name = f"window {rank}, {step}"
-        ends = f"{kinds.broad(each.first)} to {kinds.broad(each.repair - 1)}"
+        first, repair = each.first, each.repair
         made += [
             name,
             f"{name}, {each.length} words",
             f"{name}, {each.copies} of {each.length}",
             f"{name}, {each.begins} {each.parted}",
-            f"{name}, {at - each.first} from first, {each.repair - at} to repair",
-            f"{name}, break {kinds.broad(each.repair - 1)} {each.parted} {kinds.broad(each.repair)}",
-            f"{name}, bridge {kinds.broad(each.first - 1)} {kinds.broad(each.repair)}",
-            f"{name}, {kinds.fine(at)}",
-            f"window {rank}, {ends}, {each.copies} of {each.length}",
+            f"{name}, {at - first} from first, {repair - at} to repair",
+            f"{name}, break {broad[repair]} {each.parted} {broad[repair + 1]}",
+            f"{name}, bridge {broad[first]} {broad[repair + 1]}",
+            f"{name}, {kinds.fine[_FIRST + at]}",
+            f"window {rank}, {broad[first + 1]} to {broad[repair]}, {each.copies} of {each.length}",
         ]
-        if at == each.first:
+        if at == first:
             made.append(f"{name}, first word {each.begins}, {each.length}")
     return made or ["no window"]

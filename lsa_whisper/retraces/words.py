@@ -51,7 +51,8 @@ def spoken_words(body: str) -> list[SpokenWord] | None:
     >>> spoken_words("<I want> [/] I want it .") is None
     True
     """
-    return marked_words(body) if all(map(_is_plain, build_tree(body).items)) else None
+    items = build_tree(body).items
+    return _words_of(items, body) if all(map(_is_plain, items)) else None
 
 
 def marked_words(body: str) -> list[SpokenWord]:
@@ -62,8 +63,12 @@ def marked_words(body: str) -> list[SpokenWord]:
     >>> [f"{word.text}: {word.retrace}" for word in marked_words("<I want> [//] I need it .")]
     ['i: begin revision', 'want: inside revision', 'i: none', 'need: none', 'it: none']
     """
+    return _words_of(build_tree(body).items, body)
+
+
+def _words_of(items: Sequence[Item], body: str) -> list[SpokenWord]:
     reader = _Reader(body)
-    reader.read(build_tree(body).items)
+    reader.read(items)
     return reader.words
 
 

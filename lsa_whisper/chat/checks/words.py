@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from lsa_whisper.chat.checks.context import CheckContext
 from lsa_whisper.chat.checks.tokens import TierFault
-from lsa_whisper.chat.codes import COMPOUND_MARKERS, FORM_MARKERS, TONE_LANGUAGES
+from lsa_whisper.chat.codes import COMPOUND_MARKERS, FORM_MARKERS, TONE_LANGUAGES, UNTRANSCRIBED
 from lsa_whisper.chat.scan import PAUSE_BODY
 from lsa_whisper.chat.tree import Group, Word
 from lsa_whisper.chat.word import CA_MARKS, WordKind, read_word
@@ -137,7 +137,7 @@ def _spelling(text: str, context: CheckContext, language: str) -> Iterator[tuple
         yield "digits", f"digits in {text!r}"  # 38, 47
     if not plain.isalpha():
         yield from _signs(text, plain, context)
-    elif reading.kind is WordKind.UNTRANSCRIBED and plain not in ("xxx", "yyy", "www") and not context.conversation:
+    elif reading.kind is WordKind.UNTRANSCRIBED and plain not in UNTRANSCRIBED and not context.conversation:
         yield "untranscribed", f"{plain!r} is an obsolete spelling"
 
 

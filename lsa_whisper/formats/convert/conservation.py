@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 
 from lsa_whisper.chat import Line, Transcript, Utterance
+from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats import FORMAT_SUFFIXES
 from lsa_whisper.formats.reading import READABLE, FoundTranscript
 from lsa_whisper.formats.reading.conventions import Conventions
-from lsa_whisper.formats.reading.lost_words import UNTRANSCRIBED
 from lsa_whisper.formats.reading.to_transcript import to_transcript
 
 

@@ -141,7 +141,8 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
 def _recording(found: Any, place: str) -> Source:
     source = Source(Path(place).stem, notation="plain", has_segments=True)
     if isinstance(found, list):
-        found = {"segments": found}
+        is_azure = any(isinstance(each, Mapping) and RECOGNIZERS["Azure"].matches(each) for each in found)
+        found = {"phrases" if is_azure else "segments": found}
     if not isinstance(found, Mapping):
         raise FormatError(f"{place}: is not a transcript of a speech recognizer; it holds {type(found).__name__} only")
     language = found.get("language")

@@ -8,12 +8,13 @@ from pathlib import Path
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
-from lsa_whisper.formats.reading.source import Source, SpokenText
+from lsa_whisper.formats.reading.source import Source
+from lsa_whisper.formats.reading.subtitles import turns_in
 from lsa_whisper.timespan import TimeSpan
 
 _CLOCK = re.compile(r"\s*(\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?\s*")
 _OVERRIDE = re.compile(r"\{[^{}]*\}")
-_BREAK = re.compile(r"\\[Nnh]")
+_BREAK = re.compile(r"\\[Nn]")
 
 
 def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
@@ -29,14 +30,18 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         kind, _, value = line.partition(":")
         if kind == "Format" and "text" in value.casefold():
             columns = [name.strip().casefold() for name in value.split(",")]
-        elif kind == "Dialogue" and columns:
+        elif kind in ("Dialogue", "Comment") and columns:
             row = dict(zip(columns, value.split(",", len(columns) - 1), strict=False))
             span = _span(row.get("start", ""), row.get("end", ""))
-            text = " ".join(_BREAK.sub(" ", _OVERRIDE.sub("", row.get("text", ""))).split())
+            lines = _BREAK.sub("\n", _OVERRIDE.sub("", row.get("text", "")).replace("\\h", " ")).split("\n")
+            text = "\n".join(filter(None, (" ".join(line.split()) for line in lines)))
+            if kind == "Comment":
+                source.comments += [text.replace("\n", " ")] if text else []
+                continue
             untimed += [] if span else [str(number)]
             if text:
                 name = row.get("name", row.get("actor", "")).strip()
-                source.spoken.append(SpokenText(name, text, span, place=f"{place}:{number}"))
+                source.spoken += turns_in(text, span, f"{place}:{number}", name)
     if not source.spoken:
         raise FormatError(
             f"{place}:1: has no line such as 'Dialogue: 0,0:00:01.00,0:00:02.50,...'; is it a subtitle script?"

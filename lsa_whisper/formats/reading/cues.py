@@ -18,7 +18,7 @@ _MAX_NAMED = 5
 _MIN_ROLLING = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cue:
     """A cue: the number of its time line, its time if that line is whole, and its lines."""
 

@@ -166,6 +166,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     _interpolate(slots, annotations, source)
     spans = {name: _span(each, name, slots, line) for name, each in annotations.items()}
     source.headers = [each.text for each in root.iter("PROPERTY") if each.get("NAME") == HEADER_PROPERTY and each.text]
+    source.notation = "chat" if source.headers else "auto"
     read_media(list(root.iter("MEDIA_DESCRIPTOR")), source)
     coded = {name for name, each in _named(root, "LINGUISTIC_TYPE") if each.get("CONTROLLED_VOCABULARY_REF")}
     join_tiers(list(_text_tiers(tiers, annotations, spans, coded, place)), source, conventions)

@@ -17,6 +17,7 @@ from lsa_whisper.timespan import TimeSpan
 
 _ANCHOR = re.compile(r"ts_(\d{1,12})_(\d{1,12})(?:_(.*))?")
 _CLOCK = re.compile(r"\s*[\[(]?(?:\d{1,3}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?[\])]?\s*")
+_STAMP = r"(?:\[[\d:.]+\])?"
 _BLOCKS = ("p", "br", "div", "li")
 
 
@@ -79,6 +80,8 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         return [source]
     reader.feed(text)
     source.spoken = list(_anchored(reader, place))
+    loose = "".join(text for text, anchor, _ in reader.pieces if not anchor)
+    source.comments = [" ".join(line.split()) for line in loose.split("\n") if line.strip()]
     if not source.spoken:
         raise FormatError(f"{place}: has no text with times of noScribe; copy its text to a .txt file")
     return [source]
@@ -108,7 +111,8 @@ def _anchored(reader: _Pieces, place: str) -> Iterator[SpokenText]:
         match = _ANCHOR.fullmatch(anchor)
         if match:
             start, end, speaker = int(match.group(1)), int(match.group(2)), match.group(3) or ""
-            spoken = re.sub(rf"^\s*(?:{re.escape(speaker)}\s*:)?(?:\s*\[[\d:.]+\])?", "", text) if speaker else text
+            label = rf"(?:{re.escape(speaker)}\s*:)?" if speaker else ""
+            spoken = re.sub(rf"^\s*{_STAMP}[\s/]*{label}\s*{_STAMP}", "", text)
             if spoken.strip(" \n/"):
                 span = TimeSpan(start, end) if start <= end else None
                 yield SpokenText(speaker, " ".join(spoken.replace("//", " ").split()), span, place=place)

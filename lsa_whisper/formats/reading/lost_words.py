@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Transcript
+from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.formats.reading.source import Source
 from lsa_whisper.formats.reading.tags import chat_of, uncertain_words, unescaped
 
-UNTRANSCRIBED = ("xxx", "yyy", "www")
-"""These stand for words that are not known, and do not count."""
 _WORD = re.compile(r"(?<![\w°£$€%])[^\W\d_]+(?:'[^\W\d_]+)*(?!\d)|(?<=_)[^\W\d_]+")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 """It joins two of these to one word of CHAT, as in *mm-hmm*."""
+_AT_ONCE = 1000
 _MARKED = re.compile(r"[<\[({&]")
 _TAG = re.compile(r"<[^<>]*>")
 _BRACKETS = re.compile(r"[\[({]([^\[\](){}]*)[\])}]")
@@ -28,13 +28,19 @@ def lost_words(source: Source, transcript: Transcript) -> tuple[int, int, str]:
     looked for.
     """
     texts = [_plain(each.text) for each in source.spoken]
-    wanted = Counter(_words(texts))
-    kept = Counter(_words([chat.serialize(transcript)]))
+    wanted, kept = _counted(texts), _counted(chat.serialize(transcript).splitlines())
     lost = wanted - kept
     place = _place_of(lost, kept, source) if lost else ""
     joined = sum(len(_HYPHEN.findall(text)) for text in texts if "-" in text)
     known = wanted.total() - joined - sum(wanted[word] for word in UNTRANSCRIBED)
     return known, lost.total(), place
+
+
+def _counted(texts: Sequence[str]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for at in range(0, len(texts), _AT_ONCE):  # the words of a large file take much memory
+        counts.update(_words(texts[at : at + _AT_ONCE]))
+    return counts
 
 
 def _place_of(lost: Counter[str], kept: Counter[str], source: Source) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable
 
 from lsa_whisper.chat.filled_pauses import fillers
@@ -48,9 +47,9 @@ def names_in(texts: Iterable[str], language: str) -> frozenset[str]:
     >>> sorted(names_in(["I saw Rex.", "Rex ran to the Dog. The dog ran."], "eng") - PROPER_NAMES)
     ['Rex']
     """
-    inside: Counter[str] = Counter()
+    inside: set[str] = set()
     small: set[str] = set()
-    for text in (read_marks(_BRACKETED.sub(" ", text), language) for text in texts):
+    for text in (read_marks(_BRACKETED.sub(" ", text), language) for text in set(texts)):
         if not any(sign.isupper() for sign in text[1:]):
             small.update(_WORD.findall(text[1:]))
             continue
@@ -60,7 +59,7 @@ def names_in(texts: Iterable[str], language: str) -> frozenset[str]:
             if word[0].islower():
                 small.add(word)
             elif match.start() not in begins and not word.isupper():
-                inside[word] += 1
+                inside.add(word)
     known = PROPER_NAMES if language == "eng" else frozenset()
     capital = {word for word in inside if word.lower() not in small}
     return known | (capital if len(small) >= _MIN_SMALL * len(inside) else set())

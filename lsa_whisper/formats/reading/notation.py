@@ -23,6 +23,7 @@ from lsa_whisper.formats.reading.tags import (
     read_tag,
     uncertain_words,
     unescaped,
+    without_masks,
 )
 from lsa_whisper.labels import Labels, decode
 
@@ -39,6 +40,8 @@ _ANY_MARK = re.compile(r"[\[({<]")
 _SPECIAL = re.compile(r"<\|[^|<>]*\|>")
 """The special tokens of Whisper's vocabulary."""
 _STARRED = re.compile(r"\*([^\W\d_][^*\n]{0,40})\*(?!\w)")
+_STAMP = re.compile(r"(?<![\d:.,])(?:\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,3})?|00:\d{2})(?![\d:])")
+"""A time of the recording within text; it was not said."""
 _NOTES = re.compile("[♩♪♫♬🎵🎶]+")
 """What stands around the words of a song, and alone for music without words."""
 
@@ -68,7 +71,9 @@ class Brackets:
         return re.sub(r"\x02(\d+)\x03", lambda match: self.kept[int(match.group(1))], text)
 
     def _keep(self, chat: str) -> str:
-        """Return a place for ``chat``, whose own brackets would be replaced."""
+        """Return a place for ``chat``, whose own brackets would be replaced; a length of a pause becomes a comment."""
+        if chat[1:2].isdigit():
+            self.comments.append(f"pause of {chat[1:-1].rstrip('.')} s")
         self.kept.append(chat)
         return f" \x02{len(self.kept) - 1}\x03 "
 
@@ -111,11 +116,12 @@ class Brackets:
     def _described(self, content: str, meaning: str) -> str:
         known = chat_of(content)
         if known:
+            self.comments.extend([content] if known == "(.)" and any(map(str.isdigit, content)) else [])
             return self._known(known)
         words = content if meaning == "unsure" else uncertain_words(content)
         if words:
             return self.unsure(words)
-        if is_clock(content):
+        if is_clock(content) or not any(map(str.isalpha, content)):
             self.comments.append(content)
             return " "
         return f" {content.lower()} " if _FILLER.fullmatch(content) else self._known(event_of(content))
@@ -150,8 +156,13 @@ def looks_like_chat(texts: Iterable[str]) -> bool:
 
 
 def with_terminator(text: str) -> str:
-    """Return a main tier's ``text`` with a terminator; a tier that has one is unchanged."""
-    return text if _CHAT_END.search(text) else f"{text} .".lstrip()
+    """Return a main tier's ``text`` with a terminator; a tier that has one is unchanged.
+
+    >>> with_terminator("it ran"), with_terminator("it ran?")
+    ('it ran .', 'it ran?')
+    """
+    ended = _CHAT_END.search(text) or utterance("", text).terminator  # which may follow a word directly
+    return text if ended else f"{text} .".lstrip()
 
 
 def without_end(text: str) -> str:
@@ -203,7 +214,7 @@ def plain_to_chat(
     comments: list[str] = []
     tags: list[str] = []
     own = any("*" in mark for pair in conventions.marks for mark in pair)
-    replaced = unescaped(_SPECIAL.sub(" ", text))
+    replaced = without_masks(unescaped(_SPECIAL.sub(" ", text)), comments)
     replaced = _without_notes(replaced if own else _without_stars(replaced))
     for old, new in conventions.replace.items():
         replaced = replaced.replace(old, f" {new} ")
@@ -220,7 +231,9 @@ def plain_to_chat(
 
     marks = Brackets(conventions, hold, unsure, comments, tags)
     style = "verbatim" if infer_marks else "fluent"  # fluent labels: no search for repetitions
-    found = decode(marks.read(replaced), Labels(style), language=language).utterances
+    read = marks.read(replaced)
+    comments += _STAMP.findall(read)
+    found = decode(_STAMP.sub(" ", read), Labels(style), language=language).utterances
     places = dict(enumerate(held, start=1))  # other words of this form are speech
     tiers, remarks = [], []
     for each in found:

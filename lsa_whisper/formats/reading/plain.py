@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lsa_whisper.formats.reading.conventions import Conventions
@@ -36,14 +37,22 @@ _HEADERS = tuple(
         rf"{_TIME}\s*-?\s*{_NAME}\s*:\s*(?P<text>.*)",
         rf"{_CLOCK}\s+{_CAPITAL}(?P<text>)",
         rf"[\[(]{_CLOCK}[\])]\s*(?P<name>)(?P<text>.*)",
+        r"(?P<hours>\d{1,2}):(?P<minutes>\d{2}):(?P<seconds>\d{2})(?:[.,](?P<fraction>\d{1,3}))?(?P<name>)(?P<text>)",
     )
 )
+_NO_SPEAKERS = ("", "date", "time", "place", "location", "title", "project", "file", "recording", "duration", "topic")
+"""Names of facts above a transcript."""
+_MIN_NUMBERED = 3
+_FOOTER = re.compile(r"transcribed by (?:https?://)?[\w.-]+\.\w+/?", re.IGNORECASE)
+"""What Otter and others write below."""
 _MIN_SHARE = 0.15
 """Least share of lines with a header: a turn of Otter has seldom more than six lines."""
 
 _TIME_OF_DAY_MS = 3_600_000
 """No recording begins with an hour without speech: a later first time is one of the day."""
 
+_SPAN = re.compile(r"([\d:]+(?:[.,]\d{1,3})?)\s*-->\s*[\d:.,]+")
+_PERSON = re.compile(r"[A-ZÀ-Þ][\w.'’,-]*(?: [A-ZÀ-Þ0-9(][\w.'’)-]*){0,4}")
 _Turn = tuple[int, str, int, list[str]]
 
 
@@ -55,6 +64,7 @@ def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[Spo
     [('Ann', 'Hello.', TimeSpan(start_ms=1000, end_ms=3000)), ('Bob', 'Hi.', None)]
     """
     turns: list[_Turn] = []
+    lines = _with_names_first(lines)
     for number, line in lines:
         match = next((found for header in _HEADERS if (found := header.fullmatch(line))), None)
         if match:
@@ -70,6 +80,19 @@ def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[Spo
     if len(before) > len(turns):
         return []
     return [*before, *_timed(_from_the_beginning(turns), place)]
+
+
+def _with_names_first(lines: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
+    """Return ``lines`` with the name below each time and end on one line with them, as Teams writes them apart."""
+    made: list[tuple[int, str]] = []
+    for number, line in lines:
+        time = _SPAN.fullmatch(made[-1][1]) if made else None
+        if time and _PERSON.fullmatch(line):
+            clock = re.sub(r"(?<![\d.,])\d(?!\d)", r"0\g<0>", time[1])
+            made[-1] = (made[-1][0], f"[{line}]  {clock}")
+        else:
+            made.append((number, line))
+    return made
 
 
 def _from_the_beginning(turns: Sequence[_Turn]) -> Sequence[_Turn]:
@@ -109,7 +132,11 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         if line.strip()
     ]
     source = Source(Path(place).stem)
+    source.comments = [line for _, line in lines if _FOOTER.fullmatch(line)]
+    lines = _without_numbers([(number, line) for number, line in lines if not _FOOTER.fullmatch(line)], source.notes)
     source.spoken = turns_with_headers(lines, place)
+    if not any(each.speaker for each in source.spoken):
+        source.spoken = _with_prefixes(source.spoken, conventions)
     if source.spoken:
         source.notation = "plain"
         untimed = sum(each.span is None for each in source.spoken)
@@ -117,6 +144,12 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
             source.notes.append(f"turns without an end, which have no times: {untimed}")
         return [source]
     named = has_speaker_prefixes([line for _, line in lines], conventions)
+    if not named:
+        parted = [(number, _with_colon(line)) for number, line in lines]
+        named = has_speaker_prefixes([line for _, line in parted], conventions)
+        lines = parted if named else lines
+    if named:
+        lines = _without_preamble(lines, source)
     speaker = ""
     for number, line in lines:
         found, text = split_speaker(line) if named else ("", line)
@@ -124,6 +157,40 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         if text:
             source.spoken.append(SpokenText(speaker, text, place=f"{place}:{number}"))
     return [source] if source.spoken else []
+
+
+def _without_numbers(lines: list[tuple[int, str]], notes: list[str]) -> list[tuple[int, str]]:
+    """Return ``lines`` without their own numbers, which count them from the first on."""
+    numbered = [re.match(r"(\d{1,5})(?:[.)]|(?=\s))\s+(?=\S)", line) for _, line in lines]
+    numbers = [int(match[1]) for match in numbered if match]
+    counts = (list(range(first, first + len(lines))) for first in (0, 1))
+    if len(lines) < _MIN_NUMBERED or numbers not in counts:
+        return lines
+    notes.append(f"numbers of lines, which are left out: {len(numbers)}")
+    return [(at, line[match.end() :]) for (at, line), match in zip(lines, numbered, strict=True) if match]
+
+
+def _without_preamble(lines: list[tuple[int, str]], source: Source) -> list[tuple[int, str]]:
+    """Return ``lines`` from the first speaker on; titles and facts above it become comments."""
+    speakers = (at for at, (_, line) in enumerate(lines) if split_speaker(line)[0].casefold() not in _NO_SPEAKERS)
+    first = next(speakers, 0)
+    source.comments += [line for _, line in lines[:first]]
+    if first:
+        source.notes.append(f"lines above the first speaker, which stand in @Comment: {first}")
+    return lines[first:]
+
+
+def _with_prefixes(spoken: list[SpokenText], conventions: Conventions) -> list[SpokenText]:
+    """Return turns whose texts begin with their speakers, if they do, with the speakers apart."""
+    if not has_speaker_prefixes([each.text for each in spoken], conventions):
+        return spoken
+    pairs = ((split_speaker(each.text), each) for each in spoken)
+    return [replace(each, speaker=name, text=text) for (name, text), each in pairs]
+
+
+def _with_colon(line: str) -> str:
+    """Return a line whose speaker stands before a tab, or alone in angle brackets, as ``NAME: text``."""
+    return re.sub(r"\A(?:<([^\W\d_][\w .'-]{0,30})>\s+|([^\W\d_][\w .'-]{0,30})\t\s*)(?=\S)", r"\1\2: ", line)
 
 
 _PREFIX = re.compile(r"\s*[*\[]?([^\W_][\w .'-]{0,30}?)\]?\s*:(?:\s+|$)(.*)", re.DOTALL)

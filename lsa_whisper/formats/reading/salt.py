@@ -94,7 +94,7 @@ def _age_between(born: str, recorded: str) -> str:
     return f"{months // 12};{months % 12:02}." if months >= 0 else ""
 
 
-_TIME = re.compile(r"-\s*(?:(\d{1,4})?:)?(\d{1,2})(?:\.\d+)?")
+_TIME = re.compile(r"-\s*(?:(?:(\d{1,3}):)?(\d{1,4})?:)?(\d{1,2})(?:\.\d+)?")
 _PAUSE = re.compile(r"[;:]\s*(?:(\d{1,3})?:)?(\d{1,2})?(?:\.\d+)?")
 _UTTERANCE = re.compile(r"([A-Za-z]|[A-Z][A-Z0-9]{1,6})(?:\s+|:\s*)(\S.*)")
 _KEPT = re.compile(r"= ([*%@][^\s:]*)(:\t| )?(.*)")
@@ -216,7 +216,8 @@ def _comment(line: str, source: Source, state: _State) -> None:
 def _time_or_pause(line: str) -> tuple[str, str] | None:
     """Return the dependent tier that a line with a time or a pause gives the next utterance."""
     if match := _TIME.fullmatch(line):
-        seconds = 60 * int(match.group(1) or 0) + int(match.group(2))
+        hours, minutes, rest = (int(part or 0) for part in match.groups())
+        seconds = 3600 * hours + 60 * minutes + rest
         return "%tim", f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     if match := _PAUSE.fullmatch(line):
         seconds = 60 * int(match.group(1) or 0) + int(match.group(2) or 0)

@@ -23,6 +23,11 @@ _CONTRACTIONS = {
     "'s": "'s",
     "'ve": "'ve",
     "'us": "'s",
+    "us": "'s",
+    "ll": "'ll",
+    "m": "'m",
+    "re": "'re",
+    "ve": "'ve",
     "h's": "'s",
     "h'd": "'d",
     "h've": "'ve",
@@ -44,11 +49,11 @@ def join_morphemes(word: str) -> str:
     ["don't", "he's", "let's", "dogs'", 'kicked', 'fallen', "can't"]
     >>> [join_morphemes(word) for word in ("mud/y", "gentle/ly", "happy/ly", "full/ly", "kid/'z", "noise/y", "big/est")]
     ['muddy', 'gently', 'happily', 'fully', "kid's", 'noisy', 'biggest']
-    >>> join_morphemes("GO/3S"), join_morphemes("I/'ll")
-    ('GOES', "I'll")
+    >>> [join_morphemes(word) for word in ("GO/3S", "TV/s", "I/'ll", "you/re", "lie/ing", "have/3s")]
+    ['GOES', 'TVs', "I'll", "you're", 'lying', 'has']
     """
     root, *morphemes = word.split("/")
-    capital = len(root) > 1 and root.isupper()
+    capital = len(root) > 1 and word.isupper()
     root = root.lower() if capital else root
     for morpheme in morphemes:
         root = _joined(root, morpheme)
@@ -80,10 +85,14 @@ def _negated(root: str) -> str:
 def _with_s(root: str) -> str:
     if root.endswith("y") and root[-2:-1] not in _VOWELS:
         return f"{root[:-1]}ies"
+    if root.casefold() == "have":
+        return f"{root[:-2]}s"
     return f"{root}es" if re.search(r"(?:s|x|z|ch|sh|[^aeiou]o)$", root) else f"{root}s"
 
 
 def _with_inflection(root: str, suffix: str) -> str:
+    if root.endswith("ie") and suffix == "ing":
+        return f"{root[:-2]}ying"
     if root.endswith("e") and not (suffix == "ing" and re.search(r"(?:ee|oe|ye)$", root)):
         return f"{root[:-1]}{suffix}"
     if root.endswith("y") and root[-2:-1] not in _VOWELS and suffix != "ing":
@@ -110,6 +119,11 @@ _TOKEN = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]|[()<>]|:\d{1,3}(?::\d\d)?|:|[^\s()
 _COMMENT = re.compile(r"\{[^{}]*\}")
 _INTENDED = re.compile(r"\[E[WO]:([^\[\]]+)\]")
 _UNINTELLIGIBLE = re.compile(r"x{1,3}", re.IGNORECASE)
+_PARENTHETICAL = re.compile(r"\(\(([^()]*)\)\)")
+"""Words beside the story, such as a question about a word; not a maze."""
+_SLASHED_NUMBER = re.compile(r"(?<=\d)/(?=\d)")
+_NO_SPELLING = re.compile(r"[\"#$%*+=@\\^`|]+")
+"""What CHAT would take for a mark; the letters around it are words."""
 OVERLAP = "[<>]"
 """What stands behind overlapped words until it is known which side of CHAT's pair they are."""
 _OMITTED = re.compile(r"\*([A-Za-z'][\w'/]*)")
@@ -130,7 +144,8 @@ def salt_to_chat(text: str, language: str = "eng") -> tuple[str, list[str]]:
     """
     comments: list[str] = []
     body, end = _ending(text.strip().replace("…", "...").replace("’", "'"))
-    tokens = [match.group() for match in _TOKEN.finditer(body)]
+    comments += [f"parenthetical: {match[1].strip()}" for match in _PARENTHETICAL.finditer(body)]
+    tokens = [match.group() for match in _TOKEN.finditer(_PARENTHETICAL.sub(r" \1 ", body))]
     pieces: list[str] = []
     maze: list[str] | None = None
     for at, token in enumerate(tokens):
@@ -188,7 +203,7 @@ def _words(token: str, comments: list[str], language: str) -> list[str]:
     word = token.strip(',;"“”')
     if not word:
         return []
-    if _UNINTELLIGIBLE.fullmatch(word):
+    if _UNINTELLIGIBLE.fullmatch(word.partition("/")[0]):
         return ["xxx"]
     if omitted := _OMITTED.fullmatch(word):
         return [f"0{join_morphemes(omitted.group(1))}"]
@@ -202,14 +217,14 @@ def _words(token: str, comments: list[str], language: str) -> list[str]:
         comments.append(f"{word}: root {root}")
     if word.endswith("*") and len(word) > 1:
         return [f"&+{word.rstrip('*')}"]
-    joined = join_morphemes(word).strip(".?!")
+    joined = join_morphemes(_SLASHED_NUMBER.sub(" ", word)).strip(".?!")
     if not re.search(r"\w", joined):
         return []
     if joined.casefold() in FILLERS["eng"]:
         return [f"&-{joined.casefold()}"]
     if any(sign.isdigit() for sign in joined):
         return repair_text(joined, marks=False, language=language)[0].split()
-    return [joined.replace(":", "")]
+    return [joined] if joined.startswith("&") else _NO_SPELLING.sub(" ", joined.replace(":", "")).split()
 
 
 def _pause(token: str) -> str:

@@ -24,7 +24,7 @@ Words = tuple[tuple[str, TimeSpan | None], ...]
 """Words with their times; ``None`` where the file gives a word no time."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SpokenText:
     """One stretch of text.
 
@@ -143,7 +143,7 @@ def spoken_utterance(each: SpokenText, code: str, text: str) -> Utterance:
         if value.strip():
             values.setdefault(name, []).append(" ".join(CONTROLS.sub(" ", value).split()))
     tiers = tuple(Line(f"{name}:\t{'; '.join(joined)}\n", 0) for name, joined in values.items())
-    return replace(made, tiers=(*made.tiers, *tiers))
+    return replace(made, tiers=(*made.tiers, *tiers)) if tiers else made
 
 
 def _bare_word(word: str) -> str:

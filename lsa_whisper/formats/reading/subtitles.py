@@ -10,6 +10,7 @@ word, and loses WebVTT's voices; srt reads no WebVTT; both accept cues that end 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -35,6 +36,7 @@ _DASH = re.compile(r"^\s*(?:[-–—](?=\s|[^\W\d_])|>{2,3})\s*")
 _NAME = re.compile(r"^\s*[*\[]?[^\W_][\w .'-]{0,30}?\]?\s*:(?=\s)", re.MULTILINE)
 _CAPITAL_NAME = re.compile(r"^\s*[A-Z][A-Z0-9 .'-]{1,30}:(?=\s)", re.MULTILINE)
 """A name before the words; where most cues have none, one in capitals only."""
+_NOTE = re.compile(r"^NOTE[ \t\n]+(\S.*?)(?=\n[ \t]*\n|\Z)", re.MULTILINE | re.DOTALL)
 _LANGUAGE = re.compile(r"^Language:\s*([A-Za-z]{2,3})\b", re.MULTILINE)
 
 
@@ -54,6 +56,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         )
     language = _LANGUAGE.search(text[:300]) if text.startswith("WEBVTT") else None
     source.language = language.group(1) if language else None
+    source.comments = [" ".join(each.split()) for each in _NOTE.findall(text)]
     cues = list(without_repeated_lines(cues))
     named = has_speaker_prefixes([_plain(cue.lines[0]) for cue in cues], conventions)
     for cue in cues:
@@ -70,12 +73,22 @@ def _spoken(cue: Cue, place: str, name: re.Pattern[str]) -> list[SpokenText]:
     voices = [(name.strip(), words) for name, words in _VOICE.findall(text)]
     if not voices and _WORD_TIME.search(text) and cue.span:
         return _timed(text, cue.span, place)
-    turns = [(name, _plain(words)) for name, words in voices] or _turns(_plain(text), name)
-    turns = [(name, " ".join(words.split())) for name, words in turns if words.strip()]
-    spans = shared_spans(cue.span, [words for _, words in turns]) if len(turns) > 1 and not voices else None
-    return [
-        SpokenText(name, words, spans[at] if spans else cue.span, place=place) for at, (name, words) in enumerate(turns)
-    ]
+    if not voices:
+        return _shared(_turns(_plain(text), name), cue.span, place)
+    said = [(name, " ".join(_plain(words).split())) for name, words in voices]
+    return [SpokenText(name, words, cue.span, place=place) for name, words in said if words]
+
+
+def turns_in(text: str, span: TimeSpan | None, place: str, speaker: str = "") -> list[SpokenText]:
+    """Return the turns in the lines of a subtitle: those of ``speaker``, or of two whom dashes or names tell apart."""
+    return _shared([(speaker, text)] if speaker else _turns(text, _CAPITAL_NAME), span, place)
+
+
+def _shared(turns: Sequence[tuple[str, str]], span: TimeSpan | None, place: str) -> list[SpokenText]:
+    """Return turns with shares of the time by their lengths."""
+    said = [(name, " ".join(words.split())) for name, words in turns if words.strip()]
+    spans = shared_spans(span, [words for _, words in said]) if len(said) > 1 else [span] * len(said)
+    return [SpokenText(name, words, at, place=place) for (name, words), at in zip(said, spans, strict=True)]
 
 
 def _plain(text: str) -> str:

@@ -8,12 +8,26 @@ from collections.abc import Callable
 
 from lsa_whisper.formats.reading.source import CONTROLS
 
-_HEAD = r"(?:unin|unk|uninterpretable|(?:un|in)[\s_-]?(?:intelligible|audible|clear|transcribed|transcribable|known))"
-_TAIL = r"(?:[\s_:,-]*(?:speech|words?|talk(?:ing)?|section|passage|segment|syllables?|voices?|[\d:.]+s?)\b)*"
-_UNINTELLIGIBLE = re.compile(rf"{_HEAD}{_TAIL}|crosstalk|\?+|x+", re.IGNORECASE)
-_UNCERTAIN = re.compile(r"(?:unclear|unsure|uncertain|guess|maybe)\s*:\s*(\S.*)", re.IGNORECASE)
+_HEAD = (
+    r"(?:unin|unk|ui|gap|uninterpretable|indistinct|garbled|incomprehensible|"
+    r"(?:un|in)[\s_-]?(?:intelligible|audible|clear|transcribed|transcribable|known))"
+)
+_TAIL = (
+    r"(?:[\s_:,-]*(?:at|speech|word\(s\)|words?|talk(?:ing)?|section|passage|segment|syllables?|voices?|[\d:.]+s?)\b)*"
+)
+_UNINTELLIGIBLE = re.compile(rf"(?:\d+ words? )?{_HEAD}{_TAIL}|crosstalk|\?+|x+", re.IGNORECASE)
+_UNCERTAIN = re.compile(
+    r"(?:(?:unclear|unsure|uncertain|guess|maybe)\s*:|sounds like:?)\s*(?P<named>\S.*)|"
+    r"(?P<asked>[^\W\d_][\w' -]*?)\s*\?+",
+    re.IGNORECASE,
+)
 _UNCERTAIN_TAG = re.compile(r"unsure|uncertain|unclear|guess", re.IGNORECASE)
-_PAUSE = re.compile(r"(?:long |short )?(?:pause|silence|blank[_ ]audio|sil)", re.IGNORECASE)
+_LENGTH = r"\d{1,3}(?:[.,]\d{1,3})?\s*(?:s|sec|secs|seconds?|ms|m|min)?\.?"
+_PAUSE = re.compile(
+    rf"(?:long |short |{_LENGTH}\s*)?(?:pause|silence|blank[_ ]audio|sil)(?:\s*[:,-]?\s*{_LENGTH})?|"
+    rf"{_LENGTH}(?<=[a-z.])",
+    re.IGNORECASE,
+)
 _CLOCK = re.compile(r"(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?")
 _SOUNDS = (
     ("laughs", r"laugh(?:s|ing|ter)?|lacht|lachen|rires?|risas?|lol"),
@@ -33,6 +47,12 @@ _SOUNDS = (
 """The events that CHAT's manual names, by the spellings that other formats have for them."""
 _SOUND = re.compile("|".join(rf"(?P<s{at}>{spelling})" for at, (_, spelling) in enumerate(_SOUNDS)), re.IGNORECASE)
 _EVENT_NAME = re.compile(r"[^\w:]+")
+_MAY_MASK = re.compile(r"\*\*|__|\?\?|[/«|#@=~]")
+_MASK = re.compile(
+    r"(?<![\w*])(?:(?P<word>\w+\*{2,}\w*)|\*{3,})(?![\w*])|(?<!\S)(?:_{2,}(?!\S)|\?{2,}(?=\s+[^\W\d_A-Z]))"
+)
+"""Question marks alone are a word where the sentence goes on."""
+_ENCLOSED = re.compile(rf"(?<!\S)[/«|#@=~_]+\s?{_HEAD}{_TAIL}\s?[/»|#@=~_]+(?!\w)", re.IGNORECASE)
 _ESCAPED = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{2,6});")
 _PAIRED = re.compile(r"<([A-Za-z][\w:.-]{0,40})(?:\s[^<>]{0,200})?>([^<>]{0,500})</\1\s*>")
 _TAG = re.compile(r"/?([A-Za-z][\w:.-]*)(?:\s+[\w:.-]+\s*=.*)?\s*/?", re.DOTALL)
@@ -83,7 +103,7 @@ def read_tag(content: str, tags: list[str]) -> str:
     """
     match = _TAG.fullmatch(content.strip())
     if not match:
-        return content.strip()  # words in angle brackets
+        return chat_of(content) or content.strip()  # words in angle brackets
     name = match.group(1)
     known = chat_of(name.replace("_", " "))
     if known or _FORMATTING.fullmatch(name):
@@ -114,9 +134,22 @@ def event_of(content: str) -> str:
 
 
 def uncertain_words(content: str) -> str | None:
-    """Return the words of ``unclear: the dog``; ``None`` for any other content."""
+    """Return the words of ``unclear: the dog`` and ``the dog?``; ``None`` for any other content."""
     match = _UNCERTAIN.fullmatch(content.strip())
-    return match.group(1) if match else None
+    return match["named"] or match["asked"] if match else None
+
+
+def without_masks(text: str, comments: list[str]) -> str:
+    """Return ``text`` with ``xxx`` for words that are not there, such as ``___`` and ``d**n``, which is a comment then.
+
+    >>> comments: list[str] = []
+    >>> without_masks("the ____ d**n /inaudible/ **dog** ??? ran", comments), comments
+    ('the xxx xxx xxx **dog** xxx ran', ['d**n'])
+    """
+    if not _MAY_MASK.search(text):
+        return text
+    comments += [match[0] for match in _MASK.finditer(text) if match["word"]]
+    return _ENCLOSED.sub("xxx", _MASK.sub("xxx", text))
 
 
 def is_clock(content: str) -> bool:

@@ -10,6 +10,12 @@ from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.source import Source
 from lsa_whisper.formats.reading.tiers import TextTier, TierText, join_tiers
+from lsa_whisper.timespan import TimeSpan
+
+_SILENCE = frozenset(("sil", "sp", "<sil>", "<eps>", "<p:>", "#", "_"))
+"""What aligners write into an interval without speech."""
+_UNKNOWN = "spn"
+"""What they write for a word that they do not know."""
 
 
 def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
@@ -20,7 +26,8 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     """
     text = decode_bytes(data, place)
     try:
-        found = textgrid.parse(text, strict=True)
+        points: textgrid.Tiers = {}
+        found = textgrid.parse(text, strict=True, points=points)
     except textgrid.TextGridError as error:
         line = text.count("\n", 0, error.offset) + 1
         raise FormatError(
@@ -28,8 +35,19 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         ) from error
     source = Source(Path(place).stem)
     tiers = [
-        TextTier(name, name, [TierText("", label, span, place=place) for span, label in texts], "utterance", name)
+        TextTier(name, name, [_text(label, span, place) for span, label in texts], "utterance", name)
         for name, texts in found.items()
+    ]
+    only = next(iter(found), "") if len(found) == 1 else ""
+    tiers += [
+        TextTier(name, "", [TierText("", mark, at, place=place) for at, mark in marks], "", only)
+        for name, marks in points.items()
+        if name not in found
     ]
     join_tiers(tiers, source, conventions)
     return [source]
+
+
+def _text(label: str, span: TimeSpan, place: str) -> TierText:
+    name = label.casefold()
+    return TierText("", "" if name in _SILENCE else "<unk>" if name == _UNKNOWN else label, span, place=place)

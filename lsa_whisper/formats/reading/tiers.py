@@ -11,6 +11,7 @@ from operator import itemgetter
 from lsa_whisper.chat.codes import FREE_TEXT_TIERS
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.source import Source, SpokenText
+from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
 
 _WORD_TIER = re.compile(r"(?:%?wor|words?|ortho?|tokens?)@(.+)|(.+?)(?: -)? (?:words?|wor)", re.IGNORECASE)
 _BARE_WORD_TIER = re.compile(r"words?|wor|tokens?", re.IGNORECASE)
@@ -22,7 +23,7 @@ _NAME_PARTS = re.compile(r"[@\s_:/-]+|[\[\](){}]")
 _CHAT_DEPENDENT = re.compile(r"%([a-z][a-z0-9]{1,9})@(.+)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TierText(SpokenText):
     """A text of a tier that may depend on texts of other tiers.
 
@@ -67,6 +68,12 @@ def join_tiers(tiers: Sequence[TextTier], source: Source, conventions: Conventio
             texts = [replace(each, speaker=tier.speaker) for each in tier.texts if each.text.strip()]
             utterances[tier.name] = [each for _, each in sorted(_with_starts(texts), key=itemgetter(0))]
     for tier in tiers:
+        speaker = _lone_speaker(tier, {each.name for each in tiers})
+        if speaker is None or uses[tier.name] == "ignore" or not _are_words(tier.texts):
+            continue
+        if speaker or uses[tier.name] == "utterance" or not any(utterances.values()):
+            uses[tier.name], utterances[tier.name] = "utterance", _cut(tier.texts, speaker)
+    for tier in tiers:
         use = uses[tier.name]
         if use == "ignore":
             if any(each.text for each in tier.texts) and not tier.ignored:
@@ -85,6 +92,25 @@ def join_tiers(tiers: Sequence[TextTier], source: Source, conventions: Conventio
             utterances[name] = _with_dependents(utterances[name], found, _chat_name(tier, use))
     spoken = (pair for texts in utterances.values() for pair in _with_starts(texts))
     source.spoken += [each for _, each in sorted(spoken, key=itemgetter(0))]
+
+
+def _lone_speaker(tier: TextTier, names: set[str]) -> str | None:
+    """Return the speaker of a tier of words that has no tier of utterances beside it, as aligners write it."""
+    if _BARE_WORD_TIER.fullmatch(tier.name):
+        return ""
+    match = _WORD_TIER.fullmatch(tier.name)
+    speaker = match and (match[1] or match[2])
+    return speaker if speaker and speaker not in names else None
+
+
+def _are_words(texts: Sequence[TierText]) -> bool:
+    return all(each.span for each in texts) and not any(" " in each.text.strip() for each in texts)
+
+
+def _cut(words: Sequence[TierText], speaker: str) -> list[TierText]:
+    """Return utterances of ``words``, cut at pauses."""
+    timed = (RecognizedWord(each.text, each.span, speaker, each.place) for each in words if each.span and each.text)
+    return [TierText(each.speaker, each.text, each.span, each.words, place=each.place) for each in utterances_of(timed)]
 
 
 def _with_starts(texts: Iterable[TierText]) -> Iterator[tuple[int, TierText]]:

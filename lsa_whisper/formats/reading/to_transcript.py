@@ -5,6 +5,7 @@ Plain text becomes an utterance for each sentence, each with its share of the ti
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -57,8 +58,8 @@ class PlainReader:
             tiers = found.tiers or (("0 .",) if found.comments or part.tiers else ())
             first = (*part.tiers, *(("%com", one) for one in found.comments))
             for number, (tier, shared, remarks) in enumerate(self._shares(part, tiers, found.remarks or ((),))):
-                own = tuple(("%com", one) for one in remarks)
-                yield spoken_utterance(replace(shared, tiers=(*(first if number == 0 else ()), *own)), code, tier)
+                own = (*(first if number == 0 else ()), *(("%com", one) for one in remarks))
+                yield spoken_utterance(shared if shared.tiers == own else replace(shared, tiers=own), code, tier)
 
     def _shares(
         self, part: SpokenText, tiers: Sequence[str], remarks: Sequence[tuple[str, ...]]
@@ -67,7 +68,7 @@ class PlainReader:
         if len(tiers) < 2:
             yield from zip(tiers, [part] * len(tiers), remarks, strict=False)
             return
-        said = [spoken_utterance(part, "", tier).verbatim() for tier in tiers]
+        said = [_words(tier) for tier in tiers]
         if (part.words and sum(map(len, said)) != len(part.words)) or not self._source.shares_times:
             yield " ".join([*(without_end(tier) for tier in tiers[:-1]), tiers[-1]]), part, sum(remarks, ())
             return
@@ -92,6 +93,11 @@ class PlainReader:
             )
 
 
+@lru_cache(maxsize=1 << 15)
+def _words(tier: str) -> tuple[str, ...]:
+    return tuple(chat.utterance("", tier).reading.verbatim)
+
+
 def _spans(part: SpokenText, lengths: Sequence[int]) -> list[TimeSpan | None]:
     """Return the times of the sentences of a text by their lengths in letters."""
     if part.span is None:
@@ -108,6 +114,10 @@ def _timed_sentences(each: SpokenText, language: str) -> list[SpokenText]:
         for sentence in sentences_of([word for word, _ in each.words[run.start : run.stop]], language):
             words = each.words[run.start + sentence.start : run.start + sentence.stop]
             timed = [at for _, at in words if at]
+            if each.span and words[0] == each.words[0] and not words[0][1]:
+                timed.insert(0, TimeSpan(each.span.start_ms, each.span.start_ms))
+            if each.span and words[-1] is each.words[-1] and not words[-1][1]:
+                timed.append(TimeSpan(each.span.end_ms, each.span.end_ms))
             span = timed[0] | timed[-1] if timed else None
             parts.append(replace(each, text=" ".join(word for word, _ in words), span=span, words=words))
     return parts
@@ -183,31 +193,32 @@ def to_transcript(
         code = people[each.speaker].code
         if plain:
             made += plain.utterances(each, code)
-        elif written := _written(each, code, salt=chosen == "salt"):
+        elif written := _written(each, code, source, salt=chosen == "salt"):
             made.append(written)
     if plain:
         plain.add_notes()
     if chosen == "salt":
         coded = with_overlap_codes((each.speaker, each.main) for each in made)
         made = [replace(each, main=main) for each, main in zip(made, coded, strict=True)]
-    return compose_source(made, source, list(people.values()), language)
+    return _composed(made, source, list(people.values()), language)
 
 
-def _written(each: SpokenText, code: str, *, salt: bool) -> Utterance | None:
-    """Return the utterance of a text that is CHAT, or of SALT's notation."""
+def _written(each: SpokenText, code: str, source: Source, *, salt: bool) -> Utterance | None:
+    """Return the utterance of a text that is CHAT, or of SALT's notation; conversation analysis needs no terminator."""
     text, tiers = " ".join(CHAT_CONTROLS.sub(" ", each.text).split()), each.tiers
     if salt:
         text, comments = salt_to_chat(text)
         tiers = (*tiers, *(("%com", comment) for comment in comments))
-    return spoken_utterance(replace(each, tiers=tiers), code, with_terminator(text)) if text else None
+    conversation = any(re.match(r"@Options:.*\bCA\b", line) for line in source.headers)
+    ended = text if conversation else with_terminator(text)
+    return spoken_utterance(replace(each, tiers=tiers), code, ended) if text else None
 
 
-def compose_source(
-    utterances: Sequence[Utterance], source: Source, people: Sequence[Participant], language: str
-) -> Transcript:
-    """Return a transcript of ``utterances``, with the source's own headers where it has some."""
-    headers = _headers(source, people, language, timed=any(each.span for each in utterances))
-    body = "".join(each.main + "".join(tier.raw for tier in each.tiers) for each in _in_order(utterances))
+def _composed(made: list[Utterance], source: Source, people: Sequence[Participant], language: str) -> Transcript:
+    """Return a transcript of the utterances in ``made``, with the source's own headers where it has some."""
+    headers = _headers(source, people, language, timed=any(each.span for each in made))
+    body = "".join(each.main + "".join(tier.raw for tier in each.tiers) for each in _in_order(made))
+    made.clear()  # those of the transcript take their place in memory
     first = [line for line in headers if line.split(":")[0] in _BEFORE_BEGIN]
     lines = ["@UTF8", *first, "@Begin", *(line for line in headers if line not in first)]
     return chat.parse("".join(f"{line}\n" for line in lines) + body + "@End\n")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lsa_whisper.chat.codes import SEXES
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import parse_xml
@@ -17,8 +18,21 @@ if TYPE_CHECKING:
 
 _DOCTYPE = re.compile(rb'<!DOCTYPE\s+Trans\s+SYSTEM\s+"[\w.-]{1,40}"\s*>')
 """The document type that Transcriber writes: a name only. One with entities is refused like any other."""
-_SOUNDS = {"r": "breath", "rire": "laugh", "b": "noise", "tx": "cough", "e": "noise", "nontrans": "untranscribed"}
+_SOUNDS = {
+    "r": "breath",
+    "i": "breath",
+    "n": "sniff",
+    "bb": "lip smack",
+    "rire": "laugh",
+    "b": "noise",
+    "tx": "cough",
+    "e": "noise",
+    "nontrans": "untranscribed",
+}
 """The codes of Transcriber's events that mean something else than they say."""
+
+_CODED = ("pronounce", "lexical", "language", "entities")
+"""The types of events that describe words, not sounds."""
 
 
 def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
@@ -32,12 +46,15 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         raise FormatError(
             f"{place}: is not a file of Transcriber, its first element is {root.tag[:40]!r}; check the file"
         )
-    source = Source(Path(place).stem)
+    source = Source(Path(place).stem, notation="plain")
     source.media = root.get("audio_filename") or None
     language = root.get("{http://www.w3.org/XML/1998/namespace}lang") or ""
     source.language = language if re.fullmatch(r"[A-Za-z]{2,3}", language) else None
     ids = [(each.get("id", ""), each.get("name", "")) for each in root.iter("Speaker")]
     names = {code: name or code for code, name in ids}
+    sexes = {names.get(each.get("id", ""), ""): each.get("type", "") for each in root.iter("Speaker")}
+    source.people = {name: {"sex": sex} for name, sex in sexes.items() if sex in SEXES}
+    source.comments = [f"topic: {each.get('desc')}" for each in root.iter("Topic") if each.get("desc")]
     for turn in root.iter("Turn"):
         source.spoken += _turn(turn, names, place)
     return [source]
@@ -50,30 +67,40 @@ def _turn(turn: Element, names: dict[str, str], place: str) -> Iterator[SpokenTe
     ends = iter([*starts[1:], turn.get("endTime")])
     start, end = turn.get("startTime"), turn.get("endTime")
     speaker, text = speakers[0] if speakers else "", turn.text or ""
+    remarks: list[str] = []
     for each in turn:
         if each.tag in ("Sync", "Who"):
-            yield from _stretch(speaker, text, start, end, place)
-            text = ""
+            yield from _stretch(speaker, text, start, end, remarks, place)
+            text, remarks = "", []
         if each.tag == "Sync":
             start, end = each.get("time"), next(ends, None)
             speaker = speakers[0] if speakers else ""
         elif each.tag == "Who":
             number = each.get("nb", "1")
             speaker = speakers[int(number) - 1] if number.isdigit() and 0 < int(number) <= len(speakers) else speaker
+        elif each.tag == "Comment" or each.get("type") in _CODED:
+            meant = "" if each.get("extent") == "end" else each.get("desc", "").strip()
+            remarks += [meant] if meant else []
         else:
             text += _described(each)
         text += each.tail or ""
-    yield from _stretch(speaker, text, start, end, place)
+    yield from _stretch(speaker, text, start, end, remarks, place)
 
 
-def _stretch(speaker: str, text: str, start: str | None, end: str | None, place: str) -> Iterator[SpokenText]:
-    if text.strip():
-        yield SpokenText(speaker, " ".join(text.split()), span_of_seconds(start, end, place), place=place)
+def _stretch(
+    speaker: str, text: str, start: str | None, end: str | None, remarks: list[str], place: str
+) -> Iterator[SpokenText]:
+    if text.strip() or remarks:
+        tiers = tuple(("%com", remark) for remark in remarks)
+        span = span_of_seconds(start, end, place)
+        yield SpokenText(speaker, " ".join(text.split()), span, tiers=tiers, place=place)
 
 
 def _described(each: Element) -> str:
-    """Return an event or a comment in brackets; only the beginning of one that has a length."""
-    if each.tag not in ("Event", "Comment") or each.get("extent") in ("end", "previous"):
+    """Return an event, or a sound in the background, in brackets; only the beginning of one that has a length."""
+    if each.tag == "Background" and each.get("level") != "off" and each.get("type"):
+        return f" [{each.get('type')}] "
+    if each.tag != "Event" or each.get("extent") in ("end", "previous"):
         return " "
     meaning = _SOUNDS.get(each.get("desc", ""), each.get("desc", ""))
     return f" [{meaning}] " if meaning else " "

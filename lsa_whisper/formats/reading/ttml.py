@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import parse_xml
-from lsa_whisper.formats.reading.source import Source, SpokenText
+from lsa_whisper.formats.reading.source import Source
+from lsa_whisper.formats.reading.subtitles import turns_in
 from lsa_whisper.timespan import TimeSpan
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-_CLOCK = re.compile(r"(\d{1,3}):(\d{1,2}):(\d{1,2}(?:\.\d+)?)(?::(\d{1,3}))?")
+_CLOCK = re.compile(r"(\d{1,3}):(\d{1,2}):(\d{1,2}(?:[.,]\d+)?)(?::(\d{1,3}))?")
 _OFFSET = re.compile(r"(\d+(?:\.\d+)?)(h|m|s|ms|f|t)")
 _UNITS_MS = {"h": 3_600_000.0, "m": 60_000.0, "s": 1000.0, "ms": 1.0}
 
@@ -41,7 +42,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         span = _span(values, units)
         untimed += span is None
         agent = values.get("agent", "")
-        source.spoken.append(SpokenText(people.get(agent) or agent, text, span, place=place))
+        source.spoken += turns_in(text, span, place, people.get(agent) or agent)
     if untimed:
         source.notes.append(f"paragraphs without times that can be read: {untimed}")
     return [source]
@@ -56,14 +57,15 @@ def _ids(each: Element) -> list[str]:
 
 
 def _text(each: Element) -> str:
-    """Return the text inside; a line break is a space."""
+    """Return the text inside, with its line breaks."""
     pieces = [each.text or ""]
     for child in each:
         pieces += [
-            " " if _name(child.tag) == "br" else _text(child) if _name(child.tag) != "metadata" else "",
+            "\x1f" if _name(child.tag) == "br" else _text(child) if _name(child.tag) != "metadata" else "",
             child.tail or "",
         ]
-    return " ".join("".join(pieces).split())
+    lines = "".join(pieces).replace("\n", " ").replace("\x1f", "\n").split("\n")
+    return "\n".join(filter(None, (" ".join(line.split()) for line in lines)))
 
 
 def _units(root: Element) -> dict[str, float]:
@@ -87,6 +89,11 @@ def _span(values: dict[str, str], units: dict[str, float]) -> TimeSpan | None:
 def _milliseconds(text: str, units: dict[str, float]) -> float | None:
     if match := _CLOCK.fullmatch(text.strip()):
         hours, minutes, seconds, frames = match.groups()
-        return 3_600_000 * int(hours) + 60_000 * int(minutes) + 1000 * float(seconds) + int(frames or 0) * units["f"]
+        return (
+            3_600_000 * int(hours)
+            + 60_000 * int(minutes)
+            + 1000 * float(seconds.replace(",", "."))
+            + int(frames or 0) * units["f"]
+        )
     match = _OFFSET.fullmatch(text.strip())
     return float(match.group(1)) * units[match.group(2)] if match else None

@@ -60,3 +60,16 @@ def there_and_back(files, name, suffix, tmp_path):
         assert roles(after) == roles(before)
         if name != "json":
             assert [line.value for line in after.headers] == [line.value for line in before.headers]
+
+
+@pytest.mark.parametrize("options", ["", "@Options:\tCA\n"])
+@pytest.mark.parametrize("name, suffix", [("eaf", "eaf"), ("salt", "slt")])
+def test_ends_of_utterances_stay_as_they_are(name, suffix, options, tmp_path):
+    said = ["it ran?", *(["vous partez≈", "so we"] if options else [])]
+    body = "".join(f"*PAR:\t{text} \x15{at}_{at + 9}\x15\n" for at, text in enumerate(said))
+    people = "@Participants:\tPAR Participant\n"
+    ids = "@ID:\teng|corpus|PAR|||||Participant|||\n"
+    (tmp_path / "a.cha").write_text(f"@UTF8\n@Begin\n@Languages:\teng\n{people}{options}{ids}{body}@End\n")
+    convert([tmp_path / "a.cha"], tmp_path / name, to=name)
+    convert([tmp_path / name / f"a.{suffix}"], tmp_path / "back")
+    assert [each.text for each in chat.read(tmp_path / "back" / "a.cha").utterances] == said

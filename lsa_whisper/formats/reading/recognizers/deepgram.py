@@ -1,4 +1,4 @@
-"""Deepgram: the words of the best alternative of each channel."""
+"""Deepgram: the words of the best alternative of each channel, or those of its utterances."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lsa_whisper.formats.reading.recognizers.fields import first, rows, speaker_name, text_of, word_of
-from lsa_whisper.formats.reading.source import Source, SpokenText
+from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
 from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
+
+_LISTS = ("channels", "utterances")
 
 
 def matches(found: Mapping[str, Any]) -> bool:
-    """Return whether ``found`` has Deepgram's channels."""
+    """Return whether ``found`` has Deepgram's channels or utterances."""
     results = found.get("results")
-    return isinstance(results, Mapping) and isinstance(results.get("channels"), list)
+    return isinstance(results, Mapping) and any(isinstance(results.get(name), list) for name in _LISTS)
 
 
 def read(found: Mapping[str, Any], source: Source, place: str) -> None:
     """Add the utterances of all channels; with several channels, each is a speaker."""
-    channels = list(rows(found["results"]["channels"], f"{place}: channel"))
+    results = found["results"]
+    channels = list(rows(results.get("channels"), f"{place}: channel"))
     for number, (channel, here) in enumerate(channels):
         source.language = source.language or text_of(channel, "detected_language") or None
         best = first(channel.get("alternatives"), f"{here}, alternative")
@@ -26,6 +29,19 @@ def read(found: Mapping[str, Any], source: Source, place: str) -> None:
         spoken = utterances_of(_words(best, name, here), source.language)
         text = text_of(best, "transcript")
         source.spoken += spoken or ([SpokenText(name, text, place=here)] if text else [])
+    if not source.spoken:
+        source.spoken = list(_utterances(results, place))
+
+
+def _utterances(results: Mapping[str, Any], place: str) -> Iterator[SpokenText]:
+    for each, here in rows(results.get("utterances"), f"{place}: utterance"):
+        speaker, text = speaker_name(each.get("speaker")), text_of(each, "transcript")
+        words = tuple((word.text, word.span) for word in _words(each, speaker, here))
+        timed = words if len(words) == len(text.split()) else ()
+        if text:
+            yield SpokenText(
+                speaker, text, span_of_seconds(each.get("start"), each.get("end"), here), timed, place=here
+            )
 
 
 def _words(best: Mapping[str, Any], name: str, place: str) -> Iterator[RecognizedWord]:

@@ -17,6 +17,9 @@ from lsa_whisper.formats.reading.recognizers.fields import (
 from lsa_whisper.formats.reading.source import Source, SpokenText
 from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
 
+_HESITATION = "%HESITATION"
+"""What Watson writes for a filled pause."""
+
 
 def matches(found: Mapping[str, Any]) -> bool:
     """Return whether ``found`` has a list of results with alternatives."""
@@ -26,7 +29,12 @@ def matches(found: Mapping[str, Any]) -> bool:
 
 def _results(found: Mapping[str, Any]) -> Any:
     response = found.get("response")
-    return (response if isinstance(response, Mapping) else found).get("results")
+    results = (response if isinstance(response, Mapping) else found).get("results")
+    if isinstance(results, Mapping) and len(results) == 1:  # of a batch of one file, by its address
+        (inner,) = results.values()
+        transcript = inner.get("transcript") if isinstance(inner, Mapping) else None
+        return transcript.get("results") if isinstance(transcript, Mapping) else None
+    return results
 
 
 def read(found: Mapping[str, Any], source: Source, place: str) -> None:
@@ -36,7 +44,9 @@ def read(found: Mapping[str, Any], source: Source, place: str) -> None:
     source.language = next(
         (code for each, _ in results if (code := text_of(each, "languageCode", "language_code"))), None
     )
-    words = [list(_words(each, here)) for each, here in best]
+    labels = ((row.get("from"), row.get("speaker")) for row, _ in rows(found.get("speaker_labels"), f"{place}: label"))
+    speakers = {start: speaker_name(speaker) for start, speaker in labels if isinstance(start, int | float)}
+    words = [list(_words(each, here, speakers)) for each, here in best]
     if (
         words
         and any(word.speaker for word in words[-1])
@@ -48,12 +58,14 @@ def read(found: Mapping[str, Any], source: Source, place: str) -> None:
         source.spoken += utterances_of(some, source.language) or ([SpokenText("", text, place=here)] if text else [])
 
 
-def _words(best: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
+def _words(best: Mapping[str, Any], place: str, speakers: Mapping[Any, str]) -> Iterator[RecognizedWord]:
     before: RecognizedWord | None = None
     listed = best.get("timestamps")
     for number, each in enumerate(listed if isinstance(listed, list) else (), 1):  # Watson's [word, start, end]
         if isinstance(each, list) and len(each) == 3 and isinstance(each[0], str) and each[0].strip():
-            before = word_of(each[0].strip("%"), each[1], each[2], "", f"{place}, word {number}", before)
+            text = "uh" if each[0] == _HESITATION else each[0].strip()
+            speaker = speakers.get(each[1], "") if isinstance(each[1], int | float) else ""
+            before = word_of(text, each[1], each[2], speaker, f"{place}, word {number}", before)
             yield before
     for row, here in rows(best.get("words"), f"{place}, word"):
         text = text_of(row, "word").partition("|")[0]

@@ -61,6 +61,7 @@ def _minimal(task: Mapping[str, Any], place: str) -> Iterator[SpokenText]:
 
 
 def _spoken(region: Mapping[str, Any], text: Any, place: str) -> Iterator[SpokenText]:
+    text = text.get("text") if isinstance(text, Mapping) else text
     lines = [one for one in (text if isinstance(text, list) else [text]) if isinstance(one, str) and one.strip()]
     labels = region.get("labels")
     speaker = labels[0] if isinstance(labels, list) and labels and isinstance(labels[0], str) else ""

@@ -1,4 +1,4 @@
-"""Recognizers that list words: OpenAI's interface, ElevenLabs, AssemblyAI (whose times are in milliseconds)."""
+"""Recognizers that list words: OpenAI's interface, ElevenLabs, Vosk, AssemblyAI (whose times are in milliseconds)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ _MILLISECONDS = ("acoustic_model", "audio_duration", "utterances")
 
 def matches(found: Mapping[str, Any]) -> bool:
     """Return whether ``found`` has a list of words and no segments."""
-    return isinstance(found.get("words"), list) and bool(found["words"])
+    return bool(_listed(found))
+
+
+def _listed(found: Mapping[str, Any]) -> list[Any]:
+    listed = (found.get(name) for name in ("words", "result"))
+    return next((words for words in listed if isinstance(words, list)), [])
 
 
 def read(found: Mapping[str, Any], source: Source, place: str) -> None:
@@ -27,7 +32,7 @@ def read(found: Mapping[str, Any], source: Source, place: str) -> None:
 def _words(found: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
     unit = 0.001 if any(name in found for name in _MILLISECONDS) else 1.0
     before: RecognizedWord | None = None
-    for each, here in rows(found["words"], f"{place}: word"):
+    for each, here in rows(_listed(found), f"{place}: word"):
         text = text_of(each, "punctuated_word", "word", "text")
         kind = each.get("type")
         if kind == "audio_event":
