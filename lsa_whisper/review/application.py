@@ -12,7 +12,7 @@ from lsa_whisper.review.open_files import OpenFiles
 from lsa_whisper.review.page_files import PAGE_FILES, page_file
 from lsa_whisper.review.peaks import stream_peaks, wav_clip
 from lsa_whisper.review.saved import FOLDER, RevisionError
-from lsa_whisper.review.sounds import Sound
+from lsa_whisper.review.sounds import SessionSound
 from lsa_whisper.review.spectrogram import TILE_MS, tile
 from lsa_whisper.system import plain_json
 
@@ -46,7 +46,7 @@ def make_application(files: OpenFiles) -> Starlette:
             raise HTTPException(404)
         return int(given[:9])
 
-    def chosen(request: Request) -> Sound:
+    def chosen(request: Request) -> SessionSound:
         given, sounds = request.query_params.get("sound", "0"), files.sounds(number(request))
         if not given.isdigit() or int(given[:4]) >= len(sounds):
             raise HTTPException(404)

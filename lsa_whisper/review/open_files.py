@@ -12,7 +12,7 @@ from lsa_whisper.review.agreement import compare_transcripts
 from lsa_whisper.review.folder import ReviewFile, list_review_files
 from lsa_whisper.review.saved import SavedTranscript
 from lsa_whisper.review.settings import read_review_settings
-from lsa_whisper.review.sounds import Sound, list_sounds
+from lsa_whisper.review.sounds import SessionSound, list_sounds
 from lsa_whisper.review.transcription import TranscriptionJob
 from lsa_whisper.review.view import TranscriptView
 from lsa_whisper.system.collector import without_collector
@@ -41,7 +41,7 @@ class OpenFiles:
         self.files: list[ReviewFile] = list_review_files(path, audio)
         self.job = job or TranscriptionJob(None)
         self._open: dict[int, tuple[SavedTranscript, TranscriptView]] = {}
-        self._sounds: dict[int, list[Sound]] = {}
+        self._sounds: dict[int, list[SessionSound]] = {}
 
     def listing(self) -> dict[str, Any]:
         """Return names and states of the files, and the state of the transcription."""
@@ -83,7 +83,7 @@ class OpenFiles:
             self._open[number] = (saved, TranscriptView(saved, self._calibration, self._flag))
         return self._open[number]
 
-    def sounds(self, number: int) -> list[Sound]:
+    def sounds(self, number: int) -> list[SessionSound]:
         """Return what can be heard of a session: its recording, the channels of it, and its other recordings."""
         if number not in self._sounds:
             file = self.files[number]

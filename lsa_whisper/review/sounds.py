@@ -11,7 +11,7 @@ from lsa_whisper.errors import AudioError
 
 
 @dataclass(frozen=True)
-class Sound:
+class SessionSound:
     """A recording, or one of its channels, counted from 0; ``None`` for all of them together."""
 
     path: Path
@@ -31,9 +31,9 @@ class Sound:
         return Recording.open(self.path, channel=self.channel)
 
 
-def list_sounds(paths: Sequence[Path]) -> list[Sound]:
+def list_sounds(paths: Sequence[Path]) -> list[SessionSound]:
     """Return each recording, and behind it its channels if it has several; the first one is there even if damaged."""
-    sounds: list[Sound] = []
+    sounds: list[SessionSound] = []
     for path in paths:
         try:
             channels = Recording.open(path).channels
@@ -41,5 +41,8 @@ def list_sounds(paths: Sequence[Path]) -> list[Sound]:
             if sounds:
                 continue
             channels = 1
-        sounds += [Sound(path), *(Sound(path, channel) for channel in range(channels if channels > 1 else 0))]
+        sounds += [
+            SessionSound(path),
+            *(SessionSound(path, channel) for channel in range(channels if channels > 1 else 0)),
+        ]
     return sounds

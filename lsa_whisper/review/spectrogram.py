@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ
 from lsa_whisper.audio.picture import spectrogram_tile
-from lsa_whisper.review.sounds import Sound
+from lsa_whisper.review.sounds import SessionSound
 from lsa_whisper.timespan import TimeSpan
 
 TILE_MS = (8000, 2000)
@@ -15,7 +15,7 @@ _COLUMNS = 800
 MAX_GAIN_DB = 40
 
 
-def tile(sound: Sound, level: int, number: int, gain_db: int) -> bytes:
+def tile(sound: SessionSound, level: int, number: int, gain_db: int) -> bytes:
     """Return tile ``number`` of a sound as PNG; no bytes beyond its end.
 
     Args:
@@ -31,7 +31,7 @@ def tile(sound: Sound, level: int, number: int, gain_db: int) -> bytes:
 
 
 @lru_cache(maxsize=256)
-def _tile(sound: Sound, _changed_ns: int, level: int, number: int, gain_db: int) -> bytes:
+def _tile(sound: SessionSound, _changed_ns: int, level: int, number: int, gain_db: int) -> bytes:
     recording, length_ms = sound.open(), TILE_MS[level]
     start_ms, end_ms = number * length_ms, min((number + 1) * length_ms, int(recording.duration_s * 1000))
     if end_ms <= start_ms:

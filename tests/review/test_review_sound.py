@@ -12,7 +12,7 @@ from PIL import Image
 from review_page import opened, press, settled, texts, until
 
 from lsa_whisper import chat
-from lsa_whisper.review.sounds import Sound
+from lsa_whisper.review.sounds import SessionSound
 from lsa_whisper.review.spectrogram import TILE_MS, tile
 
 RATE_HZ = 16_000
@@ -29,7 +29,7 @@ def tone(tmp_path):
     loud = 0.2 * np.sin(2 * np.pi * 1000 * times)
     path = tmp_path / "tone.wav"
     soundfile.write(path, np.concatenate([np.zeros(4 * RATE_HZ), loud, loud / 16]), RATE_HZ)
-    return Sound(path)
+    return SessionSound(path)
 
 
 def test_a_tone_is_a_dark_line_where_it_is(tone):
