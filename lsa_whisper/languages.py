@@ -81,6 +81,16 @@ def chat_code(language: str) -> str:
         return code
 
 
+def language_name(code: str) -> str:
+    """Return the English name of a language that Whisper knows; of any other, its code.
+
+    >>> language_name("deu"), language_name("en"), language_name("vec")
+    ('German', 'English', 'vec')
+    """
+    names = {known: name.capitalize() for name, known in _CODE_OF_NAME.items()}
+    return names.get(whisper_code(code), code)
+
+
 @cache
 def is_language(code: str) -> bool:
     """Return whether ISO 639 has a language with this code.

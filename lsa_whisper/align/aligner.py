@@ -7,7 +7,7 @@ time of each word inside its window. So an error in one window does not move the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial as bind
 
@@ -26,12 +26,14 @@ from lsa_whisper.audio.speech.windows import pack_windows
 from lsa_whisper.chat import Utterance
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.decoding.partial import PartialDecoding
+from lsa_whisper.decoding.spoken_language import MIN_SOUND_S
 from lsa_whisper.decoding.word_times import align_words
 from lsa_whisper.labels import decode
 from lsa_whisper.timespan import TimeSpan
 
 _WORDS_PER_S = 8  # no one speaks faster for long
 _BATCHES_AT_ONCE = 4
+_DETECTION_WINDOWS = 3
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,14 @@ class AlignedText:
         found: index of a word -> its time; the other words were not found.
         decoded: the words of free transcription.
         matches: which words were recognized.
+        languages: the probability of each language in the first windows, where most words were not recognized.
     """
 
     words: tuple[TextWord, ...]
     found: dict[int, AlignedWord]
     decoded: tuple[DecodedWord, ...]
     matches: Matches
+    languages: Sequence[Mapping[str, float]] = ()
 
 
 class Aligner:
@@ -104,7 +108,10 @@ class Aligner:
                 found[index] = each
             if progress:
                 progress(section.span.end_ms / 1000)
-        return AlignedText(tuple(text.words), found, tuple(decoded), matches)
+        spoken = [span for span in to_decode[:_DETECTION_WINDOWS] if span.duration_ms >= 1000 * MIN_SOUND_S]
+        doubtful = () if matches.recognizes_most else spoken
+        languages = self._model.detect_languages([recording.load(span) for span in doubtful])
+        return AlignedText(tuple(text.words), found, tuple(decoded), matches, languages)
 
     def _text(self, utterances: Sequence[Utterance], order: Sequence[int]) -> TokenizedText:
         words = text_words(utterances)

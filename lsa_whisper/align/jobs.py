@@ -16,6 +16,7 @@ from lsa_whisper.align.files import (
     has_result,
     is_plain_text,
 )
+from lsa_whisper.align.fit import is_misfit
 from lsa_whisper.align.settings import AlignmentSettings
 from lsa_whisper.align.summary import AlignedFile, AlignmentSummary, bullet_deviations
 from lsa_whisper.align.transcripts import read_plain_text, text_without_times, with_times, with_word_tier, without_times
@@ -23,8 +24,10 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Line, Transcript, Utterance
 from lsa_whisper.checkpoint import overview_line
 from lsa_whisper.checkpoint.choice import choose_model
+from lsa_whisper.decoding.spoken_language import other_language
 from lsa_whisper.errors import CorpusError, LsaWhisperError
-from lsa_whisper.languages import chat_code
+from lsa_whisper.languages import chat_code, language_name
+from lsa_whisper.page.text import join_names
 from lsa_whisper.system import disk
 from lsa_whisper.system.lock import write_lock
 from lsa_whisper.system.table import read_table
@@ -137,6 +140,12 @@ def _write(
     partial = settings.partial(job.target, source, recording, language)
     aligner = settings.aligner(language)
     aligned = aligner.align(source.utterances, recording, partial=partial, progress=_progress(job, recording, report))
+    if settings.language is None and (spoken := other_language(aligned.languages, source.languages)):
+        partial.remove()
+        raise CorpusError(
+            f"{job.transcript}: is in {join_names([*map(language_name, source.languages)])}, but {recording.path.name} "
+            f"sounds {spoken}; choose the recording with `audio`, or correct @Languages"
+        )
     timed, doubts = judge(source.utterances, aligned)
     blocks: list[Line | Utterance] = []
     results = iter(timed)
@@ -153,7 +162,8 @@ def _write(
     chat.write(replace(source, blocks=blocks), job.target)
     partial.remove()
     without = sum(each.span is None for each in timed)
-    return AlignedFile(job.transcript, job.target, False, len(timed), len(timed) - without, tuple(doubts))
+    counts = (len(timed), len(timed) - without)
+    return AlignedFile(job.transcript, job.target, False, *counts, tuple(doubts), misfit=is_misfit(aligned))
 
 
 def _check(

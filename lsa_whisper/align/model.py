@@ -77,6 +77,10 @@ class AlignmentModel:
         """Return the free transcription of each window, with token times."""
         return self._decoder.decode(windows)
 
+    def detect_languages(self, windows: Sequence[npt.NDArray[np.float32]]) -> list[dict[str, float]]:
+        """Return the probability of each language (Whisper's code) in each window; of none if the model knows one."""
+        return self._decoder.detect_languages(windows)
+
     def encode(self, window: npt.NDArray[np.float32]) -> torch.Tensor:
         """Return the encoder's output for a window, ``(1, frames, width)``."""
         with torch.inference_mode():

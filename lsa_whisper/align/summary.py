@@ -49,6 +49,7 @@ class AlignedFile:
         doubts: what a person should look at.
         deviations: bullets that disagree with the sound, if they were checked.
         checked: whether bullets were compared and nothing was written.
+        misfit: whether hardly a word of it was recognized in the recording.
     """
 
     transcript: Path
@@ -59,6 +60,7 @@ class AlignedFile:
     doubts: tuple[Doubt, ...] = ()
     deviations: tuple[BulletDeviation, ...] = ()
     checked: bool = False
+    misfit: bool = False
 
     def lines(self) -> Iterator[str]:
         """Yield what is reported about the file."""
@@ -69,6 +71,8 @@ class AlignedFile:
             yield f"checked {self.transcript}: {self.utterances} utterances, {len(self.deviations)} bullets deviate"
             yield from (f"  {each}" for each in self.deviations)
             return
+        if self.misfit:
+            yield f"DOUBTED {self.target}: hardly a word was recognized; is it the transcript of this recording?"
         yield f"aligned {self.target}: {self.timed} of {self.utterances} utterances"
         for doubt in self.doubts:
             if doubt.problem == "not found":

@@ -26,6 +26,7 @@ from lsa_whisper.checkpoint.vocabulary import (
     fit_generation_config,
     has_timestamps,
     language_tokens,
+    reads_previous_text,
     special_offset,
     timestamp_tokens,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "merge",
     "model_overview",
     "overview_line",
+    "reads_previous_text",
     "require_ctranslate2",
     "save",
     "special_offset",

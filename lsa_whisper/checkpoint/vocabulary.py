@@ -128,6 +128,12 @@ def add_previous_text(prompt: list[int], previous: list[int], tokenizer: Any, ge
     return [begin + special_offset(tokenizer, generation_config), *previous, *prompt]
 
 
+def reads_previous_text(tokenizer: Any) -> bool:
+    """Return whether a vocabulary has a place for the text before a window (see :func:`add_previous_text`)."""
+    added = tokenizer.get_added_vocab()
+    return "<|startofprev|>" in added or all(mark in added for mark in CONTEXT_MARKS)
+
+
 def is_multilingual(generation_config: Any) -> bool:
     """Return whether the decoder prompt has a language and a task."""
     declared = getattr(generation_config, "is_multilingual", None)

@@ -13,11 +13,11 @@ from lsa_whisper.cli.option_groups import GroupedCommand
 from lsa_whisper.cli.types import MODEL
 
 _GROUPS = {
-    "Options": ("model", "out", "formats", "language", "style", "also_fluent", "review"),
+    "Options": ("model", "out", "formats", "language", "style", "words", "also_fluent", "review"),
     "Who speaks": ("speakers", "speakers_model", "channels", "speaker", "role", "corpus"),
     "How it is decoded": (
-        "beams", "find_skipped", "windows", "vad", "word_times", "retraces", "no_speech_threshold", "logprob_threshold",
-        "engine", "draft",
+        "prompt", "beams", "find_skipped", "windows", "vad", "word_times", "retraces", "no_speech_threshold",
+        "logprob_threshold", "engine", "draft",
     ),
     "Machine and files": (
         "device", "dtype", "batch_size", "processes", "ray", "rename_media", "log", "verbose",
@@ -57,6 +57,18 @@ _GROUPS = {
     "--style",
     help="verbatim: with um, repeated and cut-off words. fluent: without. Default: as the model was trained; a model "
     "without fine-tuning writes verbatim in English.",
+)
+@click.option(
+    "--words",
+    type=PATH,
+    help="Text file of names and rare words that may be spoken, one a line; the model prefers them where it half hears "
+    "them.",
+)
+@click.option(
+    "--prompt",
+    default="",
+    help="Text that the model reads before each window, as if it had been spoken before: the topic, or how names are "
+    "spelled.",
 )
 @click.option(
     "--speaker", default="PAR", show_default=True, help="Code of the speaker, if the model does not write who speaks."

@@ -10,7 +10,8 @@ three points, which this module corrects:
   is one in which later ones had a part in a choice between timestamps together and text.
 - It takes one length limit per batch. Each window's tokens are cut at the window's own limit.
 
-A model that writes speaker codes needs our rules at every step: its rows are verified, and continued where they differ.
+A model that writes speaker codes, or is given words that may be spoken, needs our rules at every step: its rows are
+verified, and continued where they differ.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import torch
 from lsa_whisper.checkpoint import ConvertedCheckpoint, decoder_prompt, language_tokens
 from lsa_whisper.decoding.batches import Batches
 from lsa_whisper.decoding.ctranslate2_times import aligned_times_s, logits_of_step, token_logprob
-from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit
+from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit, verify_language
 from lsa_whisper.decoding.features import log_mel
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.roles import speaker_codes
@@ -68,11 +69,16 @@ class CTranslate2Decoder:
         self._prompt = self._prompt_in(language or first_language(self._languages, converted.path))
         self._columns = np.array(sorted(self._allowed.timestamps_s), dtype=np.int64)
         self._column_times_s = np.array([self._allowed.timestamps_s[index] for index in self._columns.tolist()])
-        has_codes = bool(speaker_codes(converted.settings))
-        self._rules = DecodingRules(*vocabulary, timestamps=self.style.timestamps) if has_codes else None
+        needs_rules = bool(speaker_codes(converted.settings) or self.style.words)
+        self._rules = (
+            DecodingRules(*vocabulary, timestamps=self.style.timestamps, words=self.style.words)
+            if needs_rules
+            else None
+        )
         self._may_be_empty = self._has_times and self._allowed.end not in self._allowed.suppressed_at_begin
 
     def _prompt_in(self, language: str) -> list[int]:
+        verify_language(language, self._languages, self.style, self._converted.path)
         tokenizer, settings = self._converted.tokenizer, self._converted.settings
         self._start = decoder_prompt(tokenizer, settings, language=language, with_timestamps=self._has_times)
         return self.style.before(self._start, tokenizer, settings, "", int(settings.max_length))
@@ -84,7 +90,9 @@ class CTranslate2Decoder:
         return other
 
     def detect_languages(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
-        """Return the probability of each language (Whisper's code) in each window."""
+        """Return the probability of each language (Whisper's code) in each window; of none if the model knows one."""
+        if len(self._languages) < 2:
+            return [{} for _ in windows]
         return self._batches(windows).in_threads(self._detect)
 
     def _detect(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:

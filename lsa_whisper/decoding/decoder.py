@@ -149,6 +149,16 @@ def first_language(languages: Mapping[str, int], path: str) -> str:
     return next(iter(languages))
 
 
+def verify_language(language: str, languages: Mapping[str, int], style: DecodingStyle, path: str) -> None:
+    """Return if a model may know a language; a stock one that knows no other than English would call it English.
+
+    Raises:
+        CheckpointError: it knows English only.
+    """
+    if style.is_stock and not languages and language != "en":
+        raise CheckpointError(f"{path}: knows English only; choose a model of many languages, such as base")
+
+
 @dataclass(frozen=True, slots=True)
 class SegmentParser:
     """Converts the tokens of a window to text segments.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +89,8 @@ def load_engine(
     beams: int | None = None,
     style: str | None = None,
     spoken: str = "und",
+    prompt: str = "",
+    words: Sequence[str] = (),
 ) -> tuple[Any, Decoder, str]:
     """Return a loaded model, its decoder, and the number format it computes in.
 
@@ -103,16 +107,18 @@ def load_engine(
         beams: how many texts are compared (``transformers`` only); one or ``None`` is greedy decoding.
         style: see :func:`~lsa_whisper.decoding.style.decoding_style`. Without timestamps, token times are computed.
         spoken: the language in ISO 639-3.
+        prompt: what the decoder reads before each window, as if it had written it.
+        words: names and rare words that may be spoken.
 
     Raises:
         CheckpointError: a model cannot be loaded, expects another sample rate than recordings are loaded at, or
-            differs from its draft in the vocabulary.
+            differs from its draft in the vocabulary, or cannot read a prompt.
         MissingExtraError: ``ct2`` without CTranslate2.
     """
     options: dict[str, Any] = {"language": language, "silence": silence}
     if engine == "ct2":
         converted = _load_ct2(model, device, dtype)
-        options |= _written(converted, style, spoken, word_times)
+        options |= _written(converted, style, spoken, word_times, prompt, words)
         size_bytes = (Path(converted.path) / "model.bin").stat().st_size
         options["batch_size"] = batch_size or default_batch_size(size_bytes, device)
         from lsa_whisper.decoding.ctranslate2_engine import CTranslate2Decoder
@@ -120,7 +126,7 @@ def load_engine(
         return converted, CTranslate2Decoder(converted, **options), str(converted.model.compute_type)
     loaded = checkpoint.load(model, dtype=dtype, device=device)
     _verify_rate(loaded)
-    options |= _written(loaded, style, spoken, word_times)
+    options |= _written(loaded, style, spoken, word_times, prompt, words)
     size_bytes = sum(weight.nbytes for weight in loaded.model.parameters())
     options["batch_size"] = batch_size or default_batch_size(size_bytes * (beams or 1), device)
     if draft is not None:
@@ -133,9 +139,13 @@ def load_engine(
     return loaded, TransformersDecoder(loaded, beams=beams, **options), dtype
 
 
-def _written(loaded: Any, style: str | None, spoken: str, word_times: bool) -> dict[str, Any]:
+def _written(
+    loaded: Any, style: str | None, spoken: str, word_times: bool, prompt: str, words: Sequence[str]
+) -> dict[str, Any]:
     """Return the style that a model writes in; without timestamps, only token times tell when words are spoken."""
-    chosen = decoding_style(loaded, style, spoken)
+    if prompt and not checkpoint.reads_previous_text(loaded.tokenizer):
+        raise CheckpointError(f"{loaded.path}: its vocabulary has no place for a prompt; leave out `prompt`")
+    chosen = replace(decoding_style(loaded, style, spoken), prompt=prompt, words=tuple(words))
     return {"style": chosen, "word_times": word_times or not chosen.timestamps}
 
 

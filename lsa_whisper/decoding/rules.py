@@ -15,6 +15,7 @@ import torch
 
 from lsa_whisper.checkpoint import has_timestamps, special_offset, timestamp_tokens
 from lsa_whisper.checkpoint.whisper_constants import PROMPT_MARKS
+from lsa_whisper.decoding.expected_words import ExpectedWords
 from lsa_whisper.decoding.no_speech import NoSpeechRule, no_speech_token
 from lsa_whisper.decoding.roles import SpeakerCodeRules, speaker_codes
 
@@ -92,6 +93,7 @@ class DecodingRules:
         device: torch.device | str = "cpu",
         *,
         timestamps: bool = True,
+        words: Sequence[str] = (),
     ):
         """Make the rules of a model.
 
@@ -101,6 +103,7 @@ class DecodingRules:
             size: rows of the model's output matrix.
             device: where logits come from.
             timestamps: whether they may be written.
+            words: names and rare words that may be spoken.
         """
         self.device = torch.device(device)
         self._allowed = allowed_tokens(tokenizer, generation_config, size, timestamps=timestamps)
@@ -117,6 +120,7 @@ class DecodingRules:
             if codes
             else None
         )
+        self._words = ExpectedWords(tokenizer, words, size=size, device=self.device) if words else None
         needed = self._codes.tokens if self._codes else frozenset()
         self.suppressed = tuple(index for index in self._allowed.suppressed if index not in needed)
         """Tokens that are never chosen: those of the checkpoint, without what speaker codes consist of."""
@@ -187,17 +191,17 @@ class DecodingRules:
             logits = logits + self._codes.mask(tokens, self._since_begin(tokens))
         text = logits + (self._text if tokens.shape[1] else self._text_at_begin)
         if not self.timestamps_s:
-            best, chosen = text.max(dim=-1)
-            return chosen, best - _logsumexp(text, best)
+            best, chosen, score = self._best(text, tokens)
+            return chosen, score - _logsumexp(text, best)
         timestamp_logits = self._timestamp_logits(logits, durations_s)
         if not tokens.shape[1]:
             return self._choose_first(text[:, self.end], timestamp_logits)
         closing = self._keep_order(timestamp_logits, tokens)
-        best_text, chosen_text = text.max(dim=-1)
+        best_text, chosen_text, score = self._best(text, tokens)
         all_text = _logsumexp(text, best_text)
         # After a closing timestamp the only text token allowed is the end of text.
         end = logits[:, self.end].float()
-        best_text, all_text = torch.where(closing, end, best_text), torch.where(closing, end, all_text)
+        best_text, all_text, score = (torch.where(closing, end, each) for each in (best_text, all_text, score))
         chosen_text = chosen_text.masked_fill(closing, self.end)
         best_timestamp, column = timestamp_logits.max(dim=-1)
         timestamps_logit = timestamp_logits.logsumexp(dim=-1)
@@ -205,7 +209,18 @@ class DecodingRules:
         is_timestamp = timestamps_logit > best_text
         chosen = torch.where(is_timestamp, self._columns[column], chosen_text)
         log_total = torch.where(is_timestamp, timestamps_logit, torch.logaddexp(timestamps_logit, all_text))
-        return chosen, torch.where(is_timestamp, best_timestamp, best_text) - log_total
+        return chosen, torch.where(is_timestamp, best_timestamp, score) - log_total
+
+    def _best(self, text: torch.Tensor, tokens: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return for each row the highest logit of text, the token to choose, and that token's logit.
+
+        The token differs from the most probable one where it belongs to an expected word; its logit has no bonus.
+        """
+        best, chosen = text.max(dim=-1)
+        if self._words is None:
+            return best, chosen, best
+        chosen = self._words.favor(text, tokens).argmax(dim=-1)
+        return best, chosen, text.gather(1, chosen[:, None])[:, 0]
 
     def candidates(
         self, logits: torch.Tensor, tokens: torch.Tensor, durations_s: torch.Tensor, count: int
@@ -225,6 +240,8 @@ class DecodingRules:
         if self._codes:
             logits = logits + self._codes.mask(tokens, self._since_begin(tokens))
         text = (logits + (self._text if tokens.shape[1] else self._text_at_begin)).float()
+        if self._words is not None:
+            text = self._words.favor(text, tokens)
         count = min(count, text.shape[1])
         if not self.timestamps_s:
             scores, chosen = text.log_softmax(dim=-1).topk(count)

@@ -28,21 +28,30 @@ class DecodingStyle:
         labels: of the text; their prompt is what the decoder reads before each window.
         timestamps: whether timestamps may be written. Without them, the text of a window is one segment.
         is_stock: whether the model never learned labels; its segments end anywhere, not where utterances end.
+        prompt: what the user wants to be read before each window, in front of the prompt of the labels.
+        words: names and rare words that may be spoken.
     """
 
     labels: Labels
     timestamps: bool = True
     is_stock: bool = False
+    prompt: str = ""
+    words: tuple[str, ...] = ()
+
+    @property
+    def asked(self) -> str:
+        """All that the decoder reads before the text of the previous window."""
+        return f"{self.prompt.strip()} {self.labels.prompt}".strip()
 
     def before(self, prompt: list[int], tokenizer: Any, settings: Any, previous: str, positions: int) -> list[int]:
-        """Return a decoder prompt behind the prompt of the labels and the text of the previous window.
+        """Return a decoder prompt behind the prompts of the user and the labels, and the text of the previous window.
 
         Of a long previous text, the end is used, so that half of the decoder's ``positions`` are left for the window. A
         vocabulary that has no token for such text ignores it.
         """
         begin, context = (
             tokenizer.encode(f" {text.strip()}", add_special_tokens=False) if text.strip() else []
-            for text in (self.labels.prompt, previous)
+            for text in (self.asked, previous)
         )
         room = max(1, positions // 2 - 1 - len(begin))
         return add_previous_text(prompt, [*begin, *context[-room:]], tokenizer, settings)
@@ -54,7 +63,7 @@ class DecodingStyle:
         >>> [style.is_echo(text) for text in ("Um, uh.", "I want", "want", "Hmm.", "um yes", "")]
         [True, True, False, False, False, False]
         """
-        asked, words = (_LETTERS.findall(part.lower()) for part in (self.labels.prompt, text))
+        asked, words = (_LETTERS.findall(part.lower()) for part in (self.asked, text))
         if not asked or not words:
             return False
         runs = (asked[at : at + len(words)] for at in range(len(asked)))

@@ -19,7 +19,7 @@ from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
 from lsa_whisper.decoding.batches import Batches
 from lsa_whisper.decoding.beam_search import two_pass_search
 from lsa_whisper.decoding.cross_attention import alignment_heads, mean_attention
-from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit
+from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit, verify_language
 from lsa_whisper.decoding.features import log_mel
 from lsa_whisper.decoding.greedy import greedy_search
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
@@ -49,7 +49,12 @@ class TransformersDecoder:
         self.batch_size = batch_size
         generation_config, size = self.model.generation_config, self.model.config.vocab_size
         self.rules = DecodingRules(
-            checkpoint.tokenizer, generation_config, size, self.model.device, timestamps=self.style.timestamps
+            checkpoint.tokenizer,
+            generation_config,
+            size,
+            self.model.device,
+            timestamps=self.style.timestamps,
+            words=self.style.words,
         )
         self._parser = SegmentParser(self.rules.end, self.rules.timestamps_s, self._text)
         self._rate_hz = int(checkpoint.feature_extractor.sampling_rate)
@@ -57,6 +62,7 @@ class TransformersDecoder:
         self.prompt = self._prompt_in(language or first_language(self._languages, checkpoint.path))
 
     def _prompt_in(self, language: str) -> list[int]:
+        verify_language(language, self._languages, self.style, self._checkpoint.path)
         settings = self.model.generation_config
         self._start = decoder_prompt(
             self._checkpoint.tokenizer, settings, language=language, with_timestamps=bool(self.rules.timestamps_s)
@@ -75,7 +81,9 @@ class TransformersDecoder:
         return other
 
     def detect_languages(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
-        """Return the probability of each language (Whisper's code) in each window."""
+        """Return the probability of each language (Whisper's code) in each window; of none if the model knows one."""
+        if len(self._languages) < 2:
+            return [{} for _ in windows]
         batches = Batches(windows, self.batch_size, self._input_share)
         return batches.in_order(list(map(self._detect, batches)))
 

@@ -20,7 +20,7 @@ from lsa_whisper.inspection.measure_names import SUMMARY_MEASURES, explained, me
 from lsa_whisper.inspection.measures import measure_speakers
 from lsa_whisper.inspection.text_output import as_json, format_number
 from lsa_whisper.inspection.transcript_report import readable_transcripts
-from lsa_whisper.labels import is_draft
+from lsa_whisper.labels import NOT_TRANSCRIBED, Coverage, is_draft, read_coverage
 from lsa_whisper.labels.coverage import NOT_CHECKED
 from lsa_whisper.splice import DisfluencyProfile, count_profile
 from lsa_whisper.system.atomic_write import write_atomic
@@ -101,7 +101,9 @@ def events_report(files: Sequence[Path], json: bool) -> str:
     if json:
         return as_json([dict(zip(("file", *_EVENT_HEAD[1:]), row, strict=True)) for row in rows])
     shown = ([Path(file).stem, str(line), *rest] for file, line, *rest in rows)
-    return render_text(*banner_lines(read), TerminalTable(f"{len(rows):,} disfluencies", _EVENT_HEAD, shown), *unread)
+    gap = any(read_coverage(transcript) != Coverage() for _, transcript in read)
+    title = f"{len(rows):,} disfluencies" if rows or not gap else f"disfluencies: {NOT_TRANSCRIBED}"
+    return render_text(*banner_lines(read), TerminalTable(title, _EVENT_HEAD, shown), *unread)
 
 
 def _events(file: str, transcript: Transcript) -> Iterator[tuple[str, int | None, str, str, str]]:

@@ -44,6 +44,12 @@ class TranscriptionOptions:
     """``verbatim`` or ``fluent``: with disfluencies, or as a stock Whisper writes without being asked for them. A model
     that was fine-tuned here writes in its own style; behind a prompt (``data.prompt``) it also knows ``fluent``.
     ``None``: as it was trained, a stock model verbatim in English."""
+    prompt: str = ""
+    """Text that the model reads before each window, as if it had been spoken before: the topic, or a few names as they
+    are spelled. It changes the whole text; for names alone, ``words`` is safer."""
+    words: Path | str | tuple[str, ...] | None = None
+    """Names and rare words that may be spoken, or a text file with one of them a line. The model prefers them where it
+    half hears them; those that are not spoken change next to nothing."""
     batch_size: int | None = None
     """Windows of the model's full context decoded together, at least 1; of shorter encoder inputs accordingly more.
     ``None``: from the number of cores, or the free memory. Affects speed and memory, not the transcript."""
@@ -178,6 +184,8 @@ class OptionChanges(TypedDict, total=False):
 
     language: str
     style: str | None
+    prompt: str
+    words: Path | str | tuple[str, ...] | None
     batch_size: int | None
     device: str
     dtype: str

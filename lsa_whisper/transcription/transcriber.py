@@ -15,11 +15,12 @@ from lsa_whisper.chat.media_name import corpus_of, media_name
 from lsa_whisper.checkpoint import Checkpoint, ConvertedCheckpoint
 from lsa_whisper.decoding.confidences import load_calibration
 from lsa_whisper.decoding.engines import load_engine, resolve_device
+from lsa_whisper.decoding.expected_words import expected_words
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
 from lsa_whisper.decoding.style import coverage_of
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.labels.coverage import NOT_CHECKED
-from lsa_whisper.languages import whisper_code
+from lsa_whisper.languages import language_name, whisper_code
 from lsa_whisper.retraces import Tagger, tagger_for
 from lsa_whisper.retraces.corpus_tagger import CorpusTagger
 from lsa_whisper.transcription.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble_with_scores
@@ -119,6 +120,8 @@ class Transcriber:
             beams=options.beams,
             style=options.style,
             spoken=options.chat_language,
+            prompt=options.prompt,
+            words=(words := expected_words(options.words)),
         )
         self._model, self._options, self._language = model, options, options.chat_language
         self._style = decoder.style
@@ -135,6 +138,8 @@ class Transcriber:
             detects=None if not options.detects_language else "window" if options.language == MIXED else "recording",
         )
         labels = self._style.labels
+        # Only OpenAI's own models are known to tell languages apart, some of them.
+        self._can_doubt = self._style.is_stock and not options.detects_language
         self._left_out = [*filter(None, [coverage_of(self._checkpoint, self._style).comment()])]
         self._tagger = functools.cache(lambda code: _tagger(self._checkpoint, code) if options.retraces else None)
         for language in (self._language, *self._checkpoint.retraces):
@@ -143,6 +148,7 @@ class Transcriber:
         skipped = f"{searched} for skipped speech, " * (options.find_skipped is not None)
         named = options.language if options.detects_language else self._language
         asked = "asked for by a prompt, " if labels.prompt else ""
+        asked += "a prompt of the user, " * bool(options.prompt) + f"{len(words)} expected words, " * bool(words)
         self._provenance = (
             f"transcribed by lsa-whisper {__version__} with model {_model_name(model)} (labels {labels.style}/"
             f"{labels.version}, {asked}engine {options.engine}, {dtype}, language {named}, windows "
@@ -220,6 +226,9 @@ class Transcriber:
     ) -> ScoredTranscript:
         duration_ms = int(recording.duration_s * 1000)
         remarks = (*recording_remarks(recording, speech), *text_remarks(decoded, speech, duration_ms))
+        if self._can_doubt and (spoken := self._long_form.other_language(recording, speech, self._language)):
+            named = language_name(self._language)
+            remarks = (*remarks, f"this sounds {spoken}, not {named}: transcribe it again with --language {spoken}")
         scored = assemble_with_scores(
             [span for span, _ in decoded],
             [result for _, result in decoded],

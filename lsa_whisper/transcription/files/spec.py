@@ -96,7 +96,9 @@ class TranscriberSpec:
             "name": Path(self.model).name,
         }
         settings |= {"word_times": "yes"} if self.options.word_times else {}
-        settings |= {"style": self.options.style} if self.options.style else {}
+        settings |= {
+            name: str(value) for name in ("style", "prompt", "words") if (value := getattr(self.options, name))
+        }
         settings |= {} if self.options.retraces else {"retraces": "as written"}
         settings |= {"channels": self.options.channels} if self.options.channels != "mix" else {}
         settings |= {"turns": turns.name, "who": digest_inputs(RecordingIdentity.of(turns), "", {})} if turns else {}

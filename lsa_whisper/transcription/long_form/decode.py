@@ -17,6 +17,7 @@ from lsa_whisper.audio.speech.windows import pack_windows, speech_spans
 from lsa_whisper.decoding.decoder import DecodedWindow, Decoder, MultilingualDecoder, PromptedDecoder
 from lsa_whisper.decoding.no_speech import NoSpeechRule
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
+from lsa_whisper.decoding.spoken_language import MIN_SOUND_S, other_language
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.long_form.borders import decode_across_borders
 from lsa_whisper.transcription.long_form.languages import (
@@ -98,6 +99,15 @@ class LongFormDecoder:
             at_once=_BORDER_BATCHES_AT_ONCE * decoder.batch_size,
         )
         return self._timed(joined)
+
+    def other_language(self, recording: Recording, speech: SpeechActivity, named: str) -> str:
+        """Return the English name of the language of a recording if that is surely not ``named`` (ISO 639-3)."""
+        spans = pack_windows(speech, context_s=self.context_s, duration_s=recording.duration_s)
+        spans = [span for span in spans if span.duration_ms >= 1000 * MIN_SOUND_S][:1]
+        decoder = cast(MultilingualDecoder, self.decoder)
+        return other_language(
+            decoder.detect_languages([_loaded(recording, span, speech).samples for span in spans]), [named]
+        )
 
     def _windows_at_once(self) -> int:
         size = self.decoder.batch_size
