@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
+import shlex
 import shutil
 import site
 import subprocess
@@ -10,7 +13,10 @@ import sys
 import venv
 from pathlib import Path
 
+import click
 import pytest
+
+from lsa_whisper.cli import main
 
 ROOT = Path(__file__).parents[2]
 NOT_LINKED = ("__editable__", "lsa_whisper", "pip", "setuptools", "distutils-precedence")
@@ -41,10 +47,13 @@ def commands(tmp_path_factory):
 
 
 @pytest.fixture
-def run(commands, tmp_path):
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    environment |= {"HF_HUB_OFFLINE": "1", "XDG_CONFIG_HOME": str(tmp_path / "config"), "LSA_WHISPER_MODEL": "nano"}
+def environment(tmp_path):
+    own = {"HF_HUB_OFFLINE": "1", "XDG_CONFIG_HOME": str(tmp_path / "config"), "LSA_WHISPER_MODEL": "nano"}
+    return {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | own
 
+
+@pytest.fixture
+def run(commands, environment, tmp_path):
     def run(program, *words):
         done = subprocess.run(
             [commands / program, *words], cwd=tmp_path, env=environment, capture_output=True, text=True
@@ -83,3 +92,32 @@ def test_in_an_empty_folder_the_tutorials_recipe_trains(run, tmp_path):
     settings += ["--set", "training.warmup_steps=0"]
     run("lsa-whisper", "finetune", "tutorial", "-o", "model", *settings)
     assert (tmp_path / "model" / "model.safetensors").exists()
+
+
+def examples(group=main):
+    """Yield the words of the example of each command, as its help shows it."""
+    for command in group.commands.values():
+        yield from re.findall(r"^Example: lsa-whisper (.*)$", inspect.cleandoc(command.help or ""), re.MULTILINE)
+        if isinstance(command, click.Group):
+            yield from examples(command)
+
+
+@pytest.mark.parametrize("example", dict.fromkeys(examples()))
+def test_every_example_runs_in_an_empty_folder_or_says_what_is_missing(example, commands, environment, tmp_path):
+    """What takes longer than it needs to fail, such as training, runs."""
+    words = shlex.split(example.partition(" > ")[0])
+    try:
+        done = subprocess.run(
+            [commands / "lsa-whisper", *words],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=90,
+        )
+    except subprocess.TimeoutExpired as still_running:
+        assert b"Traceback" not in (still_running.stderr or b"")
+        return
+    assert "Traceback" not in done.stderr
+    if words[0] != "doctor":
+        assert done.returncode == 0 or done.stderr.splitlines()[-1].startswith("lsa-whisper: "), done.stderr
