@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
-
-import torch
+from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.errors import LsaWhisperError
+
+if TYPE_CHECKING:
+    import torch
 
 FIRST_BONUS = 2.0
 """Added to the logit of the first token of a word. In six minutes of real meetings and read speech of children, with 68
@@ -44,6 +45,8 @@ class ExpectedWords:
             size: rows of the model's output matrix.
             device: where logits come from.
         """
+        import torch
+
         self._next: dict[tuple[int, ...], set[int]] = {}
         paths = [tuple(tokenizer.encode(f" {form}", add_special_tokens=False)) for form in _forms(words)]
         for path in paths:
