@@ -16,8 +16,9 @@ from pathlib import Path
 from benchmarks import result
 from lsa_whisper import chat
 from lsa_whisper.decoding.confidences import Calibration, Confidences, read_confidences
-from lsa_whisper.review.estimate import errors_left, word_changes
+from lsa_whisper.review.estimate import errors_left, expected_errors, word_changes
 from lsa_whisper.review.flags import flag_limit, parse_share
+from lsa_whisper.review.word_confidence import draft_confidences
 from lsa_whisper.scoring.align import UNALIGNED
 from lsa_whisper.scoring.wer import align_verbatim
 from lsa_whisper.scoring.words import file_words
@@ -37,20 +38,22 @@ def scored(reference: chat.Transcript, draft: Confidences) -> list[Word]:
     """Return the words of a draft that have a confidence, with their confidences."""
     lines = [chat.utterance(each.speaker, each.text) for each in draft.utterances]
     words = file_words(lines, keep_unintelligible=False)
-    alignment = align_verbatim(file_words(reference.utterances), words)
+    alignment, confidences = (
+        align_verbatim(file_words(reference.utterances), words),
+        draft_confidences(draft.utterances, Calibration()),
+    )
     rows = []
     for (_, position), equal, excluded in zip(alignment.pairs, alignment.equal, alignment.excluded, strict=True):
         if position != UNALIGNED and not excluded:
-            score = draft.utterances[int(words.utterance_of[position])].scores[int(words.spoken_of[position])]
-            if score is not None:
-                rows.append((Calibration()(score), bool(equal)))
+            confidence = confidences[int(words.utterance_of[position])][int(words.spoken_of[position])]
+            if confidence is not None:
+                rows.append((confidence, bool(equal)))
     return rows
 
 
 def truth_is_in_range(reference: chat.Transcript, draft: Confidences) -> bool:
     """Return whether the estimate before any review contains the number of words that are wrong or missing."""
-    scores = [score for each in draft.utterances for score in each.scores if score is not None]
-    found = errors_left([sum(1 - Calibration()(score) for score in scores)], [], 0)
+    found = errors_left(map(expected_errors, draft_confidences(draft.utterances, Calibration())), [], 0)
     old = [word.lower() for each in draft.utterances for word in each.words]
     new = [word.lower() for each in reference.utterances for word in each.verbatim()]
     return found.low <= word_changes(old, new) <= found.high

@@ -41,7 +41,11 @@ class Calibration:
 
     def __call__(self, logprob: float) -> float:
         """Return the confidence, 0 to 1, for a mean log-probability."""
-        return 1 / (1 + math.exp(-(self.slope * log_odds(logprob) + self.intercept)))
+        return 1 / (1 + math.exp(-self.odds(logprob)))
+
+    def odds(self, logprob: float) -> float:
+        """Return the log-odds of a correct word for a mean log-probability."""
+        return self.slope * log_odds(logprob) + self.intercept
 
 
 def log_odds(logprob: float) -> float:

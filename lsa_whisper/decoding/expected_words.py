@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FIRST_BONUS = 2.0
 """Added to the logit of the first token of a word. In six minutes of real meetings and read speech of children, with 68
 places of names and rare words, whisper-base spelled 13 as given, and 21 with a list of 200 that had them; 2 names were
-put where others were spoken. With 3, and for any token, it were 24, but the bonus began a word wherever the model did
+put where others were spoken. With 3, and for any token, it was 24, but the bonus began a word wherever the model did
 not understand, and whole sentences were lost. A list of 200 names that were not spoken changed 6 of 159 texts (26
 minutes), by a word or two each, and put one name in place of another (Leila for Layla)."""
 NEXT_BONUS = 6.0

@@ -30,12 +30,15 @@ class TranscriptView:
         self._saved = saved
         found = read_confidences(saved.path)
         self._table = ConfidenceTable(saved.transcript.utterances, found, calibration)
-        self._calibration = calibration or (found.calibration if found else Calibration())
         drafts = found.utterances if found else _as_drafts(saved)
         self._drafts = {draft.span: draft for draft in drafts}
+        self._promised = {
+            draft.span: expected_errors(confidences)
+            for draft, confidences in zip(drafts, self._table.of_drafts, strict=False)
+        }
         self._corrections = Corrections(self._drafts, saved.transcript.utterances)
-        scores = (each for draft in drafts for each in draft.scores)
-        self._flag_below = flag_limit((self._calibration(each) for each in scores if each is not None), flag)
+        confidences = (each for words in self._table.of_drafts for each in words)
+        self._flag_below = flag_limit((each for each in confidences if each is not None), flag)
         self._missed = [[span.start_ms, span.end_ms] for span in found.missed] if found else []
         self._errors: dict[str, float] = {}
 
@@ -104,7 +107,7 @@ class TranscriptView:
         for each in reviewed:
             draft = self._drafts.get(each.span)
             if draft is not None:
-                promised.append(_promised(draft, self._calibration))
+                promised.append(self._promised.get(each.span, 0.0))
                 found += word_changes(draft.words, each.reading.verbatim)
         return promised, found
 
@@ -143,10 +146,6 @@ def _word(
     if not times:
         return [start, end, confidence, None, None, first]
     return [start, end, confidence, times[0].start_ms, times[-1].end_ms, first]
-
-
-def _promised(draft: ScoredUtterance, curve: Calibration) -> float:
-    return sum(1 - curve(score) for score in draft.scores if score is not None)
 
 
 def _as_drafts(saved: SavedTranscript) -> tuple[ScoredUtterance, ...]:

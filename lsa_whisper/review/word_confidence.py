@@ -1,7 +1,13 @@
-"""The confidences of the words of an open transcript: those of the draft, carried along while words are edited."""
+"""The confidences of the words of an open transcript: those of the draft, carried along while words are edited.
+
+A word's confidence is that of its model, and a part of that of the words around it, because errors come in runs. The
+first word of an utterance gets some more: it is written with a capital letter or without, which divides its
+probability.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict, deque
 from collections.abc import Sequence
 
@@ -11,6 +17,16 @@ from lsa_whisper.review.edits.times import carried
 
 WordConfidences = tuple[float | None, ...]
 """Confidence of each spoken word; ``None`` where no model wrote it: a person did, or it is unknown."""
+
+
+NEIGHBORS = 2
+"""Words before and after a word that count."""
+OWN_SHARE = 0.7
+"""Of the log-odds; the rest is the mean of the neighbors'. The average precision of finding the wrong words of
+whisper-base by confidence rises from .41 to .44 in ten clips of meetings, and from .65 to .75 in four other recordings.
+With the bonus of first words, it is .47 and .74."""
+FIRST_BONUS = 0.5
+"""Added to the log-odds of the first word of an utterance."""
 
 
 class ConfidenceTable:
@@ -27,23 +43,23 @@ class ConfidenceTable:
             calibration: overrides the one that was stored with the draft.
         """
         self.known = found is not None
+        self.of_drafts: list[WordConfidences] = []
         self._by_main: dict[str, WordConfidences] = {}
         if found is None:
             return
-        calibration = calibration or found.calibration
-        by_text: dict[str, deque[ScoredUtterance]] = defaultdict(deque)
-        for draft in found.utterances:
-            by_text[draft.text].append(draft)
+        self.of_drafts = draft_confidences(found.utterances, calibration or found.calibration)
+        by_text: dict[str, deque[tuple[ScoredUtterance, WordConfidences]]] = defaultdict(deque)
+        for draft, confidences in zip(found.utterances, self.of_drafts, strict=True):
+            by_text[draft.text].append((draft, confidences))
         for each in utterances:
             if by_text.get(each.text):
-                draft = by_text[each.text].popleft()
-                self._by_main[each.main] = _confidences(draft, calibration)
+                self._by_main[each.main] = by_text[each.text].popleft()[1]
         left = [draft for drafts in by_text.values() for draft in drafts]
         for each in utterances:
             if each.main not in self._by_main:
-                near = [draft for draft in left if _overlap(each, draft)]
-                words = [word for draft in near for word in draft.words]
-                values = [value for draft in near for value in _confidences(draft, calibration)]
+                near = [(draft, confidences) for draft, confidences in left if _overlap(each, draft)]
+                words = [word for draft, _ in near for word in draft.words]
+                values = [value for _, confidences in near for value in confidences]
                 self._by_main[each.main] = tuple(carried(values, words, each.reading.verbatim))
 
     def of(self, utterance: Utterance) -> WordConfidences:
@@ -70,6 +86,31 @@ class ConfidenceTable:
             at += count
 
 
+def draft_confidences(drafts: Sequence[ScoredUtterance], calibration: Calibration) -> list[WordConfidences]:
+    """Return the confidence of every word of utterances in order; ``None`` where the model gave none.
+
+    >>> one = ScoredUtterance("PAR", "a b .", None, ("a", "b"), (math.log(0.5), math.log(0.5)), (None, None))
+    >>> [[round(each or 0, 2) for each in words] for words in draft_confidences([one], Calibration())]
+    [[0.62, 0.5]]
+    """
+    own = [[None if score is None else calibration.odds(score) for score in draft.scores] for draft in drafts]
+    known = [odds for words in own for odds in words if odds is not None]
+    blended, at = [], 0
+    for words in own:
+        confidences: list[float | None] = []
+        for number, odds in enumerate(words):
+            if odds is None:
+                confidences.append(None)
+                continue
+            near = known[max(0, at - NEIGHBORS) : at] + known[at + 1 : at + 1 + NEIGHBORS]
+            around = sum(near) / len(near) if near else odds
+            mixed = OWN_SHARE * odds + (1 - OWN_SHARE) * around + FIRST_BONUS * (number == 0)
+            confidences.append(1 / (1 + math.exp(-mixed)))
+            at += 1
+        blended.append(tuple(confidences))
+    return blended
+
+
 def _same_words(values: Sequence[float | None], old: Sequence[str], new: Sequence[str]) -> list[float | None]:
     """Return the confidences of words that are still the same; a changed word has none."""
     pairs = carried(list(enumerate(values)), old, new)
@@ -78,10 +119,6 @@ def _same_words(values: Sequence[float | None], old: Sequence[str], new: Sequenc
         for pair, word in zip(pairs, new, strict=True)
     ]
     return [pair[1] if pair and equal else None for pair, equal in zip(pairs, same, strict=True)]
-
-
-def _confidences(draft: ScoredUtterance, calibration: Calibration) -> WordConfidences:
-    return tuple(None if score is None else calibration(score) for score in draft.scores)
 
 
 def _overlap(utterance: Utterance, draft: ScoredUtterance) -> bool:
