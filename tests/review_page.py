@@ -84,7 +84,7 @@ def with_confidences(path):
     )
     for number, each in enumerate(chat.read(path).utterances):
         words = tuple(each.verbatim())
-        scores = tuple(-0.01 - (1.5 if number == 9 else 0.2 if number == 4 else 0) for _ in words)
+        scores = tuple(-0.01 - (1.5 if number == 9 else 0.8 if number == 4 else 0) for _ in words)
         rows.append(ScoredUtterance(each.speaker, each.text, each.span, words, scores, (None,) * len(words)))
     write_confidences(Confidences(tuple(rows), Calibration(), f"{path.stem}.flac", (gap,)), confidences_path(path))
 

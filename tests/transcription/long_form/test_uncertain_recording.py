@@ -50,14 +50,14 @@ def written(folder):
 @pytest.fixture(scope="module")
 def whole(turns, unsure, tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
-    transcribe([turns], model=unsure, out=folder, batch_size=1)
+    transcribe([turns], model=unsure, vad="energy", out=folder, batch_size=1)
     return folder
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("batch_size", [8, 32])
 def test_batches_of_any_size_write_the_same(batch_size, turns, whole, unsure, joined, tmp_path):
-    transcribe([turns], model=unsure, out=tmp_path, batch_size=batch_size)
+    transcribe([turns], model=unsure, vad="energy", out=tmp_path, batch_size=batch_size)
     assert joined and (tmp_path / "turns.cha").read_bytes() == (whole / "turns.cha").read_bytes()
 
 
@@ -65,7 +65,7 @@ def test_batches_of_any_size_write_the_same(batch_size, turns, whole, unsure, jo
 @pytest.mark.parametrize("batch_size", [1, 8, 32])
 def test_both_engines_write_the_same(batch_size, turns, whole, unsure, joined, tmp_path):
     pytest.importorskip("ctranslate2")
-    transcribe([turns], model=unsure, out=tmp_path, engine="ct2", batch_size=batch_size)
+    transcribe([turns], model=unsure, vad="energy", out=tmp_path, engine="ct2", batch_size=batch_size)
     one, other = (chat.read(folder / "turns.cha").utterances for folder in (whole, tmp_path))
     assert joined and [(each.text, each.span) for each in one] == [(each.text, each.span) for each in other]
 
@@ -73,7 +73,7 @@ def test_both_engines_write_the_same(batch_size, turns, whole, unsure, joined, t
 @pytest.mark.slow
 def test_some_halves_are_kept(turns, whole, unsure, tmp_path, monkeypatch):
     monkeypatch.setattr(uncertain, "is_uncertain", lambda *_: False)
-    transcribe([turns], model=unsure, out=tmp_path)
+    transcribe([turns], model=unsure, vad="energy", out=tmp_path)
     once, again = (chat.read(folder / "turns.cha").utterances for folder in (tmp_path, whole))
     assert len(once) < len(again)
 
@@ -93,11 +93,11 @@ def test_a_run_that_is_killed_between_window_and_halves_resumes_with_the_same_by
 
     monkeypatch.setattr(TransformersDecoder, "decode", dying)
     with pytest.raises(KeyboardInterrupt):
-        transcribe([turns], model=unsure, out=tmp_path, batch_size=1)
+        transcribe([turns], model=unsure, vad="energy", out=tmp_path, batch_size=1)
     (kept,), _ = tmp_path.iterdir(), decoded.clear()
     assert kept.name.endswith(".windows.jsonl")
     monkeypatch.setattr(
         TransformersDecoder, "decode", lambda self, sounds: decoded.append(len(sounds)) or original(self, sounds)
     )
-    transcribe([turns], model=unsure, out=tmp_path, batch_size=1)
+    transcribe([turns], model=unsure, vad="energy", out=tmp_path, batch_size=1)
     assert decoded[0] == 1 and written(tmp_path) == written(whole)
