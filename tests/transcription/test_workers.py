@@ -46,17 +46,17 @@ def files(folder):
 
 def check_same(visits, tmp_path, **options):
     """Compare with the plain run: files, table, and that a second call keeps all of them."""
-    plain = transcribe([visits], model=NANO, out=tmp_path / "plain")
+    plain = transcribe([visits], model=NANO, vad="energy", out=tmp_path / "plain")
     wanted = files(tmp_path / "plain")
     assert set(wanted) == {"a.cha", "b.cha", "deep/c.cha"}
     assert all(chat.read(tmp_path / "plain" / name).utterances for name in wanted)
-    many = transcribe([visits], model=NANO, out=tmp_path / "many", **options)
+    many = transcribe([visits], model=NANO, vad="energy", out=tmp_path / "many", **options)
     assert files(tmp_path / "many") == wanted
     assert many.table() == plain.table().replace(str(tmp_path / "plain"), str(tmp_path / "many"))
     assert many.exit_code == plain.exit_code == 2
     # Whoever began goes on with any other way of working.
-    assert all(each.skipped for each in transcribe([visits], model=NANO, out=tmp_path / "many").done)
-    return transcribe([visits], model=NANO, out=tmp_path / "plain", **options)
+    assert all(each.skipped for each in transcribe([visits], model=NANO, vad="energy", out=tmp_path / "many").done)
+    return transcribe([visits], model=NANO, vad="energy", out=tmp_path / "plain", **options)
 
 
 @pytest.mark.slow
@@ -99,7 +99,7 @@ def test_what_cannot_be_is_refused(options, reason, visits, tmp_path):
     if "ray" in options:
         pytest.importorskip("ray")
     with pytest.raises(LsaWhisperError, match=reason):
-        transcribe([visits], model=NANO, out=tmp_path / "out", **options)
+        transcribe([visits], model=NANO, vad="energy", out=tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
 
 
