@@ -126,7 +126,7 @@ class TrainingConfiguration:
     @property
     def reads_onto_gpu(self) -> bool:
         """Whether each weight is read onto the GPU alone: it is trained there as it is."""
-        return self.precision == "pure-bf16" and not (self.adapter and self.adapter.quantize)
+        return self.precision == "pure-bf16" and (self.adapter is None or self.adapter.quantize == "none")
 
     @property
     def recipe_offload(self) -> OffloadSettings:

@@ -11,7 +11,7 @@ from tiny_whisper import silence, voice
 
 from benchmarks import non_speech
 from lsa_whisper.audio import Recording
-from lsa_whisper.audio.speech import vad
+from lsa_whisper.audio.speech.vad import detect_speech
 from lsa_whisper.audio.speech.energy import SpeechActivity, find_speech
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.decoding.no_speech import NEVER_SILENT, WHISPERS_RULE
@@ -166,7 +166,7 @@ def test_openais_base_invents_nothing_between_sentences(style, tmp_path):
 @real_base
 def test_either_detector_opens_a_window():
     clip = Recording.open(AMI / "EN2006a_000000.flac")  # Silero's model misses a sentence at 8.4 s
-    found = {name: vad.detect_speech(name, clip.stream(), 16_000) for name in ("energy", "silero", "either")}
+    found = {name: detect_speech(name, clip.stream(), 16_000) for name in ("energy", "silero", "either")}
     soft = TimeSpan(8_400, 9_600)
     assert not found["silero"].within(soft) and found["either"].within(soft)
     assert found["either"].voiced == found["silero"].voiced and found["energy"].voiced is None
