@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from lsa_whisper.align.ranges import Scores
 from lsa_whisper.chat import Utterance
+from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.labels import Labels, encode, in_speaker_code, letters_of, words_of_tokens
 from lsa_whisper.scoring.normalize import normalize_word
-from lsa_whisper.scoring.words import NON_WORDS, RETRACES, UNINTELLIGIBLE
+from lsa_whisper.scoring.words import NON_WORDS, RETRACES
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def text_words(utterances: Sequence[Utterance]) -> list[TextWord]:
             at for event in each.events() if event.kind in NON_WORDS | RETRACES for at in range(event.start, event.end)
         }
         for position, word in enumerate(each.verbatim()):
-            if word not in UNINTELLIGIBLE and word_key(word):
+            if word not in UNTRANSCRIBED and word_key(word):
                 found.append(TextWord(number, position, word, position in disfluent))
     return found
 

@@ -77,7 +77,7 @@ def _forms(words: Sequence[str]) -> Iterator[str]:
         yield from dict.fromkeys((word, word[:1].upper() + word[1:]))
 
 
-def expected_words(words: Path | str | Sequence[str] | None) -> tuple[str, ...]:
+def read_expected_words(words: Path | str | Sequence[str] | None) -> tuple[str, ...]:
     """Return the words, or those of a text file; a line of it is one word, or a few such as a first and last name.
 
     Raises:

@@ -27,13 +27,13 @@ from typing import Any
 import numpy as np
 
 from lsa_whisper.chat import Transcript, Utterance
+from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.inspection.coded_errors import CodedErrors, coded_errors, has_error_codes
 from lsa_whisper.inspection.left_out import with_gaps
 from lsa_whisper.inspection.morphology import lemmas, mlu_morphemes
 from lsa_whisper.labels import Coverage, read_coverage
 from lsa_whisper.scoring.counts import ratio
 from lsa_whisper.scoring.language_sample import LanguageSample, UtteranceCounts, count_words, sample_of
-from lsa_whisper.scoring.words import UNINTELLIGIBLE
 
 _SAMPLE_WORDS = range(35, 51)
 _TIMED_PAUSE = re.compile(r"\((?:(\d+):)?(\d+\.?\d*)\)")
@@ -118,7 +118,7 @@ def _measure(
         vocd=vocabulary_diversity(lemmas(utterances)),
         vocd_word_forms=vocabulary_diversity([word for each in counted for word in each.fluent]),
         utterances_per_minute=ratio(60_000 * len(timed_ms), sum(timed_ms)),
-        intelligible_share=ratio(sum(word not in UNINTELLIGIBLE for word in spoken), len(spoken)),
+        intelligible_share=ratio(sum(word not in UNTRANSCRIBED for word in spoken), len(spoken)),
         pauses=fluency["counts"]["pause"],
         timed_pause_s=sum(
             (

@@ -20,8 +20,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from lsa_whisper.chat import Utterance
+from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.scoring.language_sample import mean_length, mlu_part
-from lsa_whisper.scoring.words import UNINTELLIGIBLE
 
 _ITEM = re.compile(r"[^\s|]+\|\S+")
 _CLITIC = re.compile(r"[~$]")
@@ -62,7 +62,7 @@ def _morphemes(tier: str) -> Iterator[Morpheme]:
         for part in _CLITIC.split(item.partition("^")[0]):
             pos, stem, body = part.partition("|")
             lemma = _stem(body)
-            if stem and pos not in _NOT_WORDS and not pos.startswith("0") and lemma not in UNINTELLIGIBLE:
+            if stem and pos not in _NOT_WORDS and not pos.startswith("0") and lemma not in UNTRANSCRIBED:
                 yield Morpheme(pos, lemma, tuple(_SUFFIX.findall(body.partition("=")[0])))
 
 

@@ -84,7 +84,8 @@ def make_application(files: OpenFiles) -> Starlette:
             raise HTTPException(400) from None
 
     def peaks(request: Request) -> Response:
-        sound, found = chosen(request), chosen(request).open()
+        sound = chosen(request)
+        found = sound.open()
         place = files.files[number(request)].transcript or sound.path
         cache = place.parent / FOLDER / f"{sound.label}.peaks"
         length = {"x-seconds": f"{found.duration_s:.3f}"}

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from lsa_whisper.chat import Utterance
+from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.scoring.counts import ratio
 from lsa_whisper.scoring.normalize import is_unspaced, normalize_word
-from lsa_whisper.scoring.words import UNINTELLIGIBLE
 
 _EXCLUDED = re.compile(r"\[\+ mlue\]")
 _SOUND = re.compile(r"[^\W_]")
@@ -180,7 +180,7 @@ def counts_for_mlu(utterance: Utterance) -> bool:
 
     Those in retraced words do not count, as the words there do not.
     """
-    return UNINTELLIGIBLE.isdisjoint(utterance.reading.written) and not _EXCLUDED.search(utterance.body)
+    return UNTRANSCRIBED.isdisjoint(utterance.reading.written) and not _EXCLUDED.search(utterance.body)
 
 
 def _words(written: Sequence[str]) -> list[str]:
@@ -189,6 +189,6 @@ def _words(written: Sequence[str]) -> list[str]:
     for word in written:
         if is_unspaced(word):
             words += normalize_word(word.partition("@")[0], "raw")
-        elif word not in UNINTELLIGIBLE and _SOUND.search(word):
+        elif word not in UNTRANSCRIBED and _SOUND.search(word):
             words.append(word.casefold())
     return words

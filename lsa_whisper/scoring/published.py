@@ -15,11 +15,11 @@ from itertools import accumulate
 from rapidfuzz.distance import LCSseq
 
 from lsa_whisper.chat import Utterance
+from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.errors import CorpusError, MissingExtraError
 from lsa_whisper.scoring import verbatim_benchmark
 from lsa_whisper.scoring.counts import WordErrors
 from lsa_whisper.scoring.wer import plain_errors
-from lsa_whisper.scoring.words import UNINTELLIGIBLE
 
 Utterances = Sequence[Utterance]
 
@@ -225,7 +225,7 @@ def _whisper_normalizer() -> Callable[[str], str]:
 
 
 def _verbatim(utterances: Utterances, *, without_unintelligible: bool = False) -> list[str]:
-    dropped = UNINTELLIGIBLE if without_unintelligible else frozenset()
+    dropped = UNTRANSCRIBED if without_unintelligible else frozenset()
     return [word for utterance in utterances for word in utterance.verbatim() if word not in dropped]
 
 

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsa_whisper.chat import Utterance
+from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.errors import MissingExtraError
 from lsa_whisper.scoring.counts import Additive, ratio
 from lsa_whisper.scoring.normalize import normalize
-from lsa_whisper.scoring.words import UNINTELLIGIBLE
 
 MAX_ORC_STREAMS = 3
 _UNSORTED = {"reference_sort": False, "hypothesis_sort": False}
@@ -99,7 +99,7 @@ def _segments(utterances: Sequence[Utterance]) -> list[dict[str, Any]]:
     """Return the utterances with words as meeteval's segments, in order of time where all have times."""
     made: list[dict[str, Any]] = []
     for utterance in utterances:
-        words = [word for word in normalize(utterance.verbatim()) if word not in UNINTELLIGIBLE]
+        words = [word for word in normalize(utterance.verbatim()) if word not in UNTRANSCRIBED]
         if words:
             span = utterance.span
             times = (None, None) if span is None else (span.start_ms / 1000, span.end_ms / 1000)

@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency, Event, Utterance
+from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.chat.disfluencies import Family, classes_of
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.scoring.normalize import normalize_word
-
-UNINTELLIGIBLE = frozenset({"xxx", "yyy", "www"})
-"""CHAT's marks for unintelligible, phonologically coded and untranscribed speech."""
 
 MIN_EXCUSED = 3
 """``xxx`` stands for a word or a few; without a limit, one excused any number of invented words."""
@@ -100,8 +98,8 @@ def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = T
         starts, own, before = [], utterance.events(), len(words)
         for spoken, (pieces, raw, display) in enumerate(_spelled(utterance.verbatim(), own)):
             starts.append(len(words))
-            if not keep_unintelligible and not UNINTELLIGIBLE.isdisjoint(pieces):
-                kept = [piece not in UNINTELLIGIBLE for piece in pieces]  # of b-xxx the b
+            if not keep_unintelligible and not UNTRANSCRIBED.isdisjoint(pieces):
+                kept = [piece not in UNTRANSCRIBED for piece in pieces]  # of b-xxx the b
                 dropped += kept.count(False)
                 pieces, raw, display = (list(compress(each, kept)) for each in (pieces, raw, display))
             words += pieces
@@ -113,9 +111,9 @@ def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = T
         events += [_moved(event, starts) for event in own]
         own_fluent = normalized_fluent(utterance, keep_unintelligible=keep_unintelligible)
         fluent += own_fluent
-        if unclear := sum(word in UNINTELLIGIBLE for word in words[before:]):
+        if unclear := sum(word in UNTRANSCRIBED for word in words[before:]):
             excused += [excused_words(utterance)] * unclear
-            fluent_excused += [excused[-1]] * sum(word in UNINTELLIGIBLE for word in own_fluent)
+            fluent_excused += [excused[-1]] * sum(word in UNTRANSCRIBED for word in own_fluent)
     return FileWords(
         utterances=tuple(utterances),
         words=tuple(words),
@@ -141,7 +139,7 @@ def excused_words(utterance: Utterance) -> int:
     (3, 16)
     """
     words = utterance.verbatim()
-    unclear = sum(word in UNINTELLIGIBLE for word in words)
+    unclear = sum(word in UNTRANSCRIBED for word in words)
     if utterance.span is None or not unclear:
         return MIN_EXCUSED
     left_ms = utterance.span.duration_ms - _WORD_MS * (len(words) - unclear)
@@ -151,7 +149,7 @@ def excused_words(utterance: Utterance) -> int:
 def normalized_fluent(utterance: Utterance, *, keep_unintelligible: bool) -> list[str]:
     """Return the normalized words of an utterance without its disfluencies."""
     words = [part for word in utterance.fluent() for part in normalize_word(word)]
-    return words if keep_unintelligible else [word for word in words if word not in UNINTELLIGIBLE]
+    return words if keep_unintelligible else [word for word in words if word not in UNTRANSCRIBED]
 
 
 def _spelled(
@@ -167,7 +165,7 @@ def _spelled(
 
 
 def _is_unintelligible(words: Sequence[str]) -> NDArray[np.bool_]:
-    return np.array([word in UNINTELLIGIBLE for word in words], dtype=np.bool_)
+    return np.array([word in UNTRANSCRIBED for word in words], dtype=np.bool_)
 
 
 def _moved(event: Event, starts: Sequence[int]) -> Event:

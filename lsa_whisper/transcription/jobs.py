@@ -20,7 +20,7 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.checkpoint.choice import choose_model
 from lsa_whisper.checkpoint.stored_labels import read_writing
 from lsa_whisper.decoding.engines import resolve_device
-from lsa_whisper.decoding.expected_words import expected_words
+from lsa_whisper.decoding.expected_words import read_expected_words
 from lsa_whisper.decoding.style import coverage_of, decoding_style
 from lsa_whisper.errors import AudioError, LsaWhisperError, printable
 from lsa_whisper.system.failed_files import FailedFile
@@ -120,7 +120,7 @@ def transcribe(
         LsaWhisperError: an option or format is unknown, or options do not go together.
     """
     options = combine(options, changes)
-    options = options.with_changes(words=expected_words(options.words), word_times=_word_times(options, speakers))
+    options = options.with_changes(words=read_expected_words(options.words), word_times=_word_times(options, speakers))
     if processes is not None and processes < 1:
         raise LsaWhisperError(f"processes is {processes}; give 1 or more")
     closed: list[FailedFile] = []

@@ -15,7 +15,7 @@ from lsa_whisper.chat.media_name import corpus_of, media_name
 from lsa_whisper.checkpoint import Checkpoint, ConvertedCheckpoint
 from lsa_whisper.decoding.confidences import load_calibration
 from lsa_whisper.decoding.engines import load_engine, resolve_device
-from lsa_whisper.decoding.expected_words import expected_words
+from lsa_whisper.decoding.expected_words import read_expected_words
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
 from lsa_whisper.decoding.style import coverage_of
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
@@ -121,7 +121,7 @@ class Transcriber:
             style=options.style,
             spoken=options.chat_language,
             prompt=options.prompt,
-            words=(words := expected_words(options.words)),
+            words=(words := read_expected_words(options.words)),
         )
         self._model, self._options, self._language = model, options, options.chat_language
         self._style = decoder.style

@@ -14,7 +14,7 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.decoding import expected_words as module
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.decoding.engines import load_engine
-from lsa_whisper.decoding.expected_words import FIRST_BONUS, NEXT_BONUS, ExpectedWords, expected_words
+from lsa_whisper.decoding.expected_words import FIRST_BONUS, NEXT_BONUS, ExpectedWords, read_expected_words
 from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.decoding.style import DecodingStyle
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
@@ -108,11 +108,11 @@ def test_both_engines_write_the_same_with_words(folder, tiny, tmp_path, every_to
 def test_a_file_of_words_may_be_wrong(tmp_path):
     path = tmp_path / "names.txt"
     path.write_text("\N{BOM}Duguid\n\n Anna  Novak \nDuguid\n", encoding="utf-8")
-    assert expected_words(path) == ("Duguid", "Anna Novak") and expected_words(None) == ()
+    assert read_expected_words(path) == ("Duguid", "Anna Novak") and read_expected_words(None) == ()
     for content, said in ((b"", "names no word"), (b"M\xfcller\n", "is not UTF-8")):
         path.write_bytes(content)
         with pytest.raises(LsaWhisperError, match=said):
-            expected_words(path)
+            read_expected_words(path)
     with pytest.raises(LsaWhisperError, match=r"nothing.txt: cannot be read \(No such file"):
         transcribe(tmp_path / "a.wav", model="models/nano", words=tmp_path / "nothing.txt")
 
