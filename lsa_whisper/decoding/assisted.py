@@ -7,9 +7,8 @@ batch would wait for each other's rejected proposals. This pays for a large mode
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -44,8 +43,8 @@ class AssistedDecoder(TransformersDecoder):
 
     def with_language(self, language: str) -> AssistedDecoder:
         """Return a decoder with the same models for another language (Whisper's code)."""
-        other = copy.copy(self)
-        other.prompt, other._draft = other._prompt_in(language), self._draft.with_language(language)
+        other = cast(AssistedDecoder, super().with_language(language))
+        other._draft = self._draft.with_language(language)
         return other
 
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
@@ -66,7 +65,8 @@ class AssistedDecoder(TransformersDecoder):
             all_accepted = len(accepted) > len(proposed)
             count = min(_MAX_PROPOSED, count + 2) if all_accepted else max(_MIN_PROPOSED, count - 1)
         (times_s,) = self._times_s([tokens], [duration_s], large.hidden, [window])
-        return self._result(tokens, logprobs, duration_s, large.no_speech_prob, times_s)
+        text = self._result(tokens, logprobs, duration_s, large.no_speech_prob, times_s)
+        return self._compared([text], large.hidden, [duration_s], [window])[0]
 
 
 class _CachedDecoder:

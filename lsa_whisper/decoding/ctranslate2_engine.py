@@ -28,13 +28,14 @@ import torch
 
 from lsa_whisper.checkpoint import ConvertedCheckpoint, decoder_prompt, language_tokens
 from lsa_whisper.decoding.batches import Batches
-from lsa_whisper.decoding.ctranslate2_times import aligned_times_s, logits_of_step, token_logprob
+from lsa_whisper.decoding.ctranslate2_times import aligned_times_s, late_share, logits_of_step, token_logprob
 from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit, verify_language
 from lsa_whisper.decoding.features import log_mel
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.roles import speaker_codes
 from lsa_whisper.decoding.rules import DecodingRules, allowed_tokens
 from lsa_whisper.decoding.style import DecodingStyle
+from lsa_whisper.decoding.two_texts import likelier_text
 from lsa_whisper.decoding.verified_rows import Proposal, VerifiedRow, complete_rows
 
 _NEVER = -1e30
@@ -69,12 +70,14 @@ class CTranslate2Decoder:
         self._prompt = self._prompt_in(language or first_language(self._languages, converted.path))
         self._columns = np.array(sorted(self._allowed.timestamps_s), dtype=np.int64)
         self._column_times_s = np.array([self._allowed.timestamps_s[index] for index in self._columns.tolist()])
-        needs_rules = bool(speaker_codes(converted.settings) or self.style.words)
-        self._rules = (
-            DecodingRules(*vocabulary, timestamps=self.style.timestamps, words=self.style.words)
-            if needs_rules
-            else None
-        )
+        self._rules: DecodingRules | None = None
+        if speaker_codes(converted.settings) or self.style.words:
+            self._rules = DecodingRules(*vocabulary, timestamps=self.style.timestamps, words=self.style.words)
+        self.second: CTranslate2Decoder | None = None
+        if self.style.second:
+            self.second = CTranslate2Decoder(
+                converted, language=language, word_times=word_times, silence=silence, style=self.style.second
+            )
         self._may_be_empty = self._has_times and self._allowed.end not in self._allowed.suppressed_at_begin
 
     def _prompt_in(self, language: str) -> list[int]:
@@ -87,6 +90,7 @@ class CTranslate2Decoder:
         """Return a decoder with the same model for another language (Whisper's code)."""
         other = copy.copy(self)
         other._prompt = other._prompt_in(language)
+        other.second = self.second and self.second.with_language(language)
         return other
 
     def detect_languages(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
@@ -125,6 +129,13 @@ class CTranslate2Decoder:
         durations_s = [min(len(window) / self._rate_hz, self._converted.context_s) for window in windows]
         spectra = self._spectra(windows)
         hidden = self._model.encode(_view(spectra))
+        texts = self.texts(hidden, spectra, durations_s)
+        if self.second is None:
+            return texts
+        return list(map(likelier_text, texts, self.second.texts(hidden, spectra, durations_s)))
+
+    def texts(self, hidden: Any, spectra: np.ndarray, durations_s: Sequence[float]) -> list[DecodedWindow]:
+        """Return the text of each window in the style of this decoder alone."""
         rows = (
             self._verified(self._rules, hidden, spectra, durations_s)
             if self._rules
@@ -199,7 +210,8 @@ class CTranslate2Decoder:
         )
         first = [each if may else None for each, may in zip(logits, may_end, strict=True)]
         rows = [self._row(*each) for each in zip(results, first, durations_s, strict=True)]
-        late = [self._late_ones_count(*each) for each in zip(results, durations_s, strict=True)]
+        times_s = self._allowed.timestamps_s
+        late = [late_share(*each, times_s) > _LATE_SHARE for each in zip(results, durations_s, strict=True)]
         return [(*row, *each) for row, *each in zip(rows, no_speech, late, strict=True)]
 
     def _propose(
@@ -263,16 +275,6 @@ class CTranslate2Decoder:
             return [self._allowed.end], [float(first_logprobs[0])]
         logprobs[0] = max(_NEVER, float(first_logprobs[candidates.index(tokens[0])]))
         return tokens, logprobs
-
-    def _late_ones_count(self, result: Any, duration_s: float) -> bool:
-        """Return whether timestamps after the end of the audio may have made a timestamp of what would be text."""
-        late = self._column_times_s > duration_s + 1e-3
-        for token, step in zip(result.sequences_ids[0][1:], result.logits[0][1:], strict=False):
-            if token in self._allowed.timestamps_s:
-                scores = torch.from_numpy(logits_of_step(step)[self._columns]).softmax(dim=-1)
-                if float(scores[torch.from_numpy(late)].sum()) > _LATE_SHARE:
-                    return True
-        return False
 
     def _exceeds_audio(self, tokens: Sequence[int], duration_s: float) -> bool:
         return any(self._allowed.timestamps_s.get(token, 0.0) > duration_s + 1e-3 for token in tokens)

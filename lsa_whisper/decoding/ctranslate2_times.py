@@ -11,6 +11,7 @@ from typing import Any
 
 import ctranslate2
 import numpy as np
+import torch
 
 from lsa_whisper.checkpoint import ConvertedCheckpoint
 from lsa_whisper.errors import CheckpointError
@@ -102,3 +103,18 @@ def token_logprob(logits: np.ndarray, token: int, forbidden: np.ndarray) -> floa
     most = float(logits.max())
     logits -= most
     return min(0.0, chosen - most - float(np.log(np.exp(logits, out=logits).sum())))
+
+
+def late_share(result: Any, duration_s: float, timestamps_s: Mapping[int, float]) -> float:
+    """Return the largest share that timestamps after ``duration_s`` have in the choice of a timestamp after the first.
+
+    Args:
+        result: what CTranslate2 generated for a window, with its logits.
+        duration_s: length of the window's audio.
+        timestamps_s: token id -> seconds.
+    """
+    columns = np.array(sorted(timestamps_s), dtype=np.int64)
+    late = np.array([timestamps_s[column] > duration_s + 1e-3 for column in columns.tolist()], dtype=bool)
+    steps = zip(result.sequences_ids[0][1:], result.logits[0][1:], strict=False)
+    chosen = [torch.from_numpy(logits_of_step(step)[columns]) for token, step in steps if token in timestamps_s]
+    return max((float(scores.softmax(dim=-1)[torch.from_numpy(late)].sum()) for scores in chosen), default=0.0)

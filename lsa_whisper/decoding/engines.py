@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +144,7 @@ def _written(
     """Return the style that a model writes in; without timestamps, only token times tell when words are spoken."""
     if prompt and not checkpoint.reads_previous_text(loaded.tokenizer):
         raise CheckpointError(f"{loaded.path}: its vocabulary has no place for a prompt; leave out `prompt`")
-    chosen = replace(decoding_style(loaded, style, spoken), prompt=prompt, words=tuple(words))
+    chosen = decoding_style(loaded, style, spoken).given(prompt, words)
     return {"style": chosen, "word_times": word_times or not chosen.timestamps}
 
 

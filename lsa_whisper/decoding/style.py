@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lsa_whisper.chat.filled_pauses import FILLERS
@@ -30,6 +31,7 @@ class DecodingStyle:
         is_stock: whether the model never learned labels; its segments end anywhere, not where utterances end.
         prompt: what the user wants to be read before each window, in front of the prompt of the labels.
         words: names and rare words that may be spoken.
+        second: the style of a second text of each window; its words are taken where they are likelier.
     """
 
     labels: Labels
@@ -37,11 +39,17 @@ class DecodingStyle:
     is_stock: bool = False
     prompt: str = ""
     words: tuple[str, ...] = ()
+    second: DecodingStyle | None = None
 
     @property
     def asked(self) -> str:
         """All that the decoder reads before the text of the previous window."""
         return f"{self.prompt.strip()} {self.labels.prompt}".strip()
+
+    def given(self, prompt: str, words: Sequence[str]) -> DecodingStyle:
+        """Return the style, and its second one, with a prompt of the user and words that may be spoken."""
+        second = self.second and self.second.given(prompt, words)
+        return replace(self, prompt=prompt, words=tuple(words), second=second)
 
     def before(self, prompt: list[int], tokenizer: Any, settings: Any, previous: str, positions: int) -> list[int]:
         """Return a decoder prompt behind the prompts of the user and the labels, and the text of the previous window.
@@ -74,7 +82,8 @@ def decoding_style(model: Writer, style: str | None, language: str) -> DecodingS
     """Return how a model is made to write.
 
     A stock Whisper writes verbatim with the prompt of the language and without timestamps: of ten meeting clips,
-    OpenAI's base lost 7 more points of the words with a prompt and timestamps, and 5 fewer without timestamps.
+    OpenAI's base lost 7 more points of the words with a prompt and timestamps, and 5 fewer without timestamps. What it
+    writes is compared with its fluent text.
 
     Args:
         model: a loaded model, or what its folder says of it.
@@ -111,4 +120,5 @@ def _stock_verbatim(path: str, language: str) -> DecodingStyle:
             f"{path}: a model without fine-tuning writes verbatim in {', '.join(sorted(VERBATIM_PROMPTS))}, not in "
             f"{language}; choose fluent, or fine-tune it"
         )
-    return DecodingStyle(Labels("verbatim", prompt=prompt), timestamps=False, is_stock=True)
+    second = DecodingStyle(Labels("fluent"), is_stock=True)
+    return DecodingStyle(Labels("verbatim", prompt=prompt), timestamps=False, is_stock=True, second=second)

@@ -26,6 +26,7 @@ from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.decoding.style import DecodingStyle
 from lsa_whisper.decoding.token_times import token_times
+from lsa_whisper.decoding.two_texts import likelier_text
 
 
 class TransformersDecoder:
@@ -60,6 +61,16 @@ class TransformersDecoder:
         self._rate_hz = int(checkpoint.feature_extractor.sampling_rate)
         self._languages = language_tokens(checkpoint.tokenizer, generation_config)
         self.prompt = self._prompt_in(language or first_language(self._languages, checkpoint.path))
+        self.second: TransformersDecoder | None = None
+        if self.style.second:
+            self.second = TransformersDecoder(
+                checkpoint,
+                language=language,
+                word_times=word_times,
+                silence=silence,
+                beams=beams,
+                style=self.style.second,
+            )
 
     def _prompt_in(self, language: str) -> list[int]:
         verify_language(language, self._languages, self.style, self._checkpoint.path)
@@ -78,6 +89,7 @@ class TransformersDecoder:
         """Return a decoder with the same model for another language (Whisper's code)."""
         other = copy.copy(self)
         other.prompt = other._prompt_in(language)
+        other.second = self.second and self.second.with_language(language)
         return other
 
     def detect_languages(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
@@ -111,25 +123,47 @@ class TransformersDecoder:
         Of a long text, the end is used, up to half of the decoder's positions. A vocabulary that has no token for it
         ignores the text.
         """
-        after = copy.copy(self)
-        after.prompt = self._prompt_after(previous)
-        return after.decode([window])[0]
+        return self.after(previous).decode([window])[0]
+
+    def after(self, previous: str) -> TransformersDecoder:
+        """Return a decoder with the same model whose windows follow the text ``previous``."""
+        other = copy.copy(self)
+        other.prompt, other.second = self._prompt_after(previous), self.second and self.second.after(previous)
+        return other
 
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         durations_s = [min(len(window) / self._rate_hz, self._checkpoint.context_s) for window in windows]
         with torch.inference_mode():
             hidden = self.model.get_encoder()(self.features(windows)).last_hidden_state
-            prompts = torch.tensor([self.prompt], device=hidden.device).expand(len(hidden), -1)
-            inputs = (self.model, hidden, prompts, torch.tensor(durations_s, device=hidden.device), self.rules)
-            if self._beams > 1:
-                outputs = two_pass_search(*inputs, beams=self._beams, silence=self.silence)
-            else:
-                outputs = greedy_search(*inputs, silence=self.silence)
-            tokens, logprobs, no_speech = outputs
-            rows = tokens.tolist()
-            times = self._times_s(rows, durations_s, hidden, windows)
+            return self._compared(self.texts(hidden, durations_s, windows), hidden, durations_s, windows)
+
+    def texts(
+        self, hidden: torch.Tensor, durations_s: Sequence[float], windows: Sequence[np.ndarray]
+    ) -> list[DecodedWindow]:
+        """Return the text of each window in the style of this decoder alone."""
+        prompts = torch.tensor([self.prompt], device=hidden.device).expand(len(hidden), -1)
+        inputs = (self.model, hidden, prompts, torch.tensor(durations_s, device=hidden.device), self.rules)
+        if self._beams > 1:
+            outputs = two_pass_search(*inputs, beams=self._beams, silence=self.silence)
+        else:
+            outputs = greedy_search(*inputs, silence=self.silence)
+        tokens, logprobs, no_speech = outputs
+        rows = tokens.tolist()
+        times = self._times_s(rows, durations_s, hidden, windows)
         decoded = zip(rows, logprobs.tolist(), durations_s, no_speech.tolist(), times, strict=True)
         return [self._result(*row) for row in decoded]
+
+    def _compared(
+        self,
+        texts: list[DecodedWindow],
+        hidden: torch.Tensor,
+        durations_s: Sequence[float],
+        windows: Sequence[np.ndarray],
+    ) -> list[DecodedWindow]:
+        """Return the texts of windows, compared with those in the second style, if there is one."""
+        if self.second is None:
+            return texts
+        return list(map(likelier_text, texts, self.second.texts(hidden, durations_s, windows)))
 
     def _input_share(self, window: np.ndarray) -> float:
         return self._checkpoint.encoder_input_s(len(window) / self._rate_hz) / self._checkpoint.context_s

@@ -148,6 +148,7 @@ class Transcriber:
         skipped = f"{searched} for skipped speech, " * (options.find_skipped is not None)
         named = options.language if options.detects_language else self._language
         asked = "asked for by a prompt, " if labels.prompt else ""
+        asked += "compared with a fluent text, " if self._style.second else ""
         asked += "a prompt of the user, " * bool(options.prompt) + f"{len(words)} expected words, " * bool(words)
         self._provenance = (
             f"transcribed by lsa-whisper {__version__} with model {_model_name(model)} (labels {labels.style}/"

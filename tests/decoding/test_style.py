@@ -47,7 +47,8 @@ def test_each_prompt_has_fillers_of_its_language(language):
 
 
 def test_a_stock_model_is_asked_in_english_only_unless_told_otherwise(stock):
-    asked = DecodingStyle(Labels("verbatim", prompt=VERBATIM_PROMPTS["eng"]), timestamps=False, is_stock=True)
+    fluent, labels = DecodingStyle(Labels("fluent"), is_stock=True), Labels("verbatim", prompt=VERBATIM_PROMPTS["eng"])
+    asked = DecodingStyle(labels, timestamps=False, is_stock=True, second=fluent)
     assert decoding_style(stock, None, "eng").labels.prompt == asked.labels.prompt
     assert decoding_style(stock, None, "eng") == decoding_style(stock, "verbatim", "eng") == asked
     for style, language in ((None, "spa"), (None, "und"), ("fluent", "eng")):

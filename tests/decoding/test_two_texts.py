@@ -1,0 +1,119 @@
+"""Two texts of a window: which words are taken, and that none of them is lost or moved."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_whisper import build_checkpoint, voice
+
+from lsa_whisper import checkpoint
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
+from lsa_whisper.decoding.style import DecodingStyle
+from lsa_whisper.decoding.transformers_engine import TransformersDecoder
+from lsa_whisper.decoding.two_texts import likelier_text
+from lsa_whisper.labels import Labels
+
+
+def window(text, start_s=0.0, step_s=0.5, **options):
+    """A text whose words have the probability written behind them (``cat/.9``, else 0.9), one token each."""
+    words = [word.partition("/") for word in text.split()]
+    tokens = tuple((f" {word}", math.log(float(probability or 0.9))) for word, _, probability in words)
+    timed = tuple(
+        TimedToken(token, start_s + at * step_s, start_s + (at + 1) * step_s) for at, (token, _) in enumerate(tokens)
+    )
+    joined = "".join(token for token, _ in tokens).strip()
+    segments = (DecodedSegment(joined, 0.0, 30.0, -0.1, timed, tokens),) if tokens else ()
+    return DecodedWindow(segments, -0.1, **options)
+
+
+CASES = {
+    "fillers": ("um we uh went home", "we went home", "um we uh went home"),
+    "an unsure filler": ("um/.3 we went home", "we went home", "um/.3 we went home"),
+    "a repetition": ("I/.4 I want it", "I want it", "I/.4 I want it"),
+    "a repetition around a filler": ("we had/.3 um we had a dog", "we had a dog", "we had/.3 um we had a dog"),
+    "a cut-off": ("a wo-/.4 woman", "a woman", "a wo-/.4 woman"),
+    "a loss": ("nothing going on", "nothing else/.8 going on", "nothing else/.8 going on"),
+    "an unsure loss": ("nothing going on", "nothing else/.3 going on", "nothing going on"),
+    "a gain": ("so first of all we went", "we went", "so first of all we went"),
+    "an unsure gain": ("so/.2 first/.2 we went", "we went", "we went"),
+    "an unsure gain with a filler": ("so/.2 um we went", "we went", "um we went"),
+    "a surer word": ("a cat/.9 sat", "a hat/.7 sat", "a cat/.9 sat"),
+    "a word that is not surer": ("a cat/.7 sat", "a hat/.7 sat", "a hat/.7 sat"),
+    "unsure words in place of an unsure one": ("okay/.1", "go/.1 back/.3", "okay/.1"),
+    "no text": ("", "yeah/.8", "yeah/.8"),
+    "no second text": ("yeah/.9 um", "", "yeah/.9 um"),
+    "fillers for words": ("um/.8 went", "we/.8 all/.8 went", "um/.8 we/.8 all/.8 went"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_likelier_words_are_taken(name):
+    first, second, expected = CASES[name]
+    likelier = likelier_text(window(first), window(second))
+    assert likelier.text == window(expected).text
+    tokens = [token for segment in likelier.segments for token in segment.logprobs]
+    assert tokens == [token for segment in window(expected).segments for token in segment.logprobs]
+
+
+def test_a_silent_window_stays_silent():
+    silent = window("", silent=True)
+    assert likelier_text(silent, window("thank you")) is silent
+
+
+def test_words_of_the_second_text_begin_a_sentence_where_they_began_one():
+    likelier = likelier_text(window("I think so/.9 yes/.5"), window("I think so. Alright/.9"))
+    assert likelier.text == "I think so. Alright"
+
+
+def test_a_second_text_without_an_end_is_not_regarded():
+    first = window("so if you're back/.1")
+    assert likelier_text(first, window("go back and go back and go back", complete=False)) is first
+
+
+def test_signs_stay_with_their_words():
+    first = window("yes . we um - went , home .")
+    assert likelier_text(first, window("Yes we went home")) == first
+
+
+_text = st.lists(st.sampled_from(["I", "um", "we/.4", "we", "went/.95", "wo-", "home", ".", "home/.2"])).map(" ".join)
+
+
+@given(_text, _text, st.floats(0, 20), st.floats(0.1, 2))
+def test_words_come_from_the_texts_and_times_never_go_back(first, second, start_s, step_s):
+    ours, theirs = window(first), window(second, start_s, step_s)
+    likelier = likelier_text(ours, theirs)
+    tokens = [token for segment in likelier.segments for token in segment.logprobs]
+    assert {*tokens} <= {token for each in (ours, theirs) for segment in each.segments for token in segment.logprobs}
+    times = [time for segment in likelier.segments for token in segment.timed for time in (token.start_s, token.end_s)]
+    assert len(times) == 2 * len(tokens) and times == sorted(times)
+    assert likelier_text(ours, ours) == ours
+
+
+def test_both_texts_of_a_window_come_from_one_pass_of_the_encoder(tmp_path, monkeypatch):
+    model = checkpoint.load(
+        build_checkpoint(tmp_path, languages=("en", "es"), multilingual=True, special=("<|startofprev|>",))
+    )
+    plain = DecodingStyle(Labels("fluent"))
+    asked = DecodingStyle(Labels("verbatim", prompt="um I want."), timestamps=False)
+    windows = [voice(1), voice(2)]
+    calls = []
+    encoder = model.model.get_encoder()
+    forward = encoder.forward
+    monkeypatch.setattr(encoder, "forward", lambda *args, **named: calls.append(1) or forward(*args, **named))
+
+    def decode(style, language="en"):
+        return TransformersDecoder(model, style=style, word_times=True, language=language)
+
+    alone = decode(asked).decode(windows)
+    fluent = decode(plain).decode(windows)
+    calls.clear()
+    both = DecodingStyle(asked.labels, timestamps=False, second=plain)
+    assert decode(both).decode(windows) == list(map(likelier_text, alone, fluent))
+    assert len(calls) == 1
+    spanish = decode(both).with_language("es").decode(windows)
+    assert spanish == decode(both, "es").decode(windows)
+    after = list(
+        map(likelier_text, *([decode(style).decode_with_prompt(windows[0], "yes.")] for style in (asked, plain)))
+    )
+    assert [decode(both).decode_with_prompt(windows[0], "yes.")] == after
