@@ -64,6 +64,7 @@ PIPELINES = {
 }
 TWO_PROCESSES = {
     "ddp": ("DistributedDataParallel", ("strategy=ddp", _TWO)),
+    "zero2": ("DeepSpeedEngine", ("strategy=zero2", _TWO)),
     "zero3": ("DeepSpeedEngine", (*ZERO3, _TWO)),
     "zero3, everything on nvme": ("DeepSpeedEngine", (*ZERO3, *NVME, _TWO)),
     "fsdp2": ("FSDP", ("strategy=fsdp2", _TWO)),

@@ -58,12 +58,13 @@ def losses(setting: Setting, base: Path, data: Path, batch: int, variant: Mappin
     out = setting.folder / "curve"
     shutil.rmtree(out, ignore_errors=True)
     shutil.rmtree(out.with_name("curve.unfinished"), ignore_errors=True)  # of a case that was stopped
+    steps = DRY_STEPS if setting.dry else STEPS
     training = {
         "use_cpu": variant["use_cpu"],
         "learning_rate": 1e-4,
-        "warmup_steps": 10,
+        "warmup_steps": min(10, steps // 2),
         "per_device_train_batch_size": batch,
-        "max_steps": DRY_STEPS if setting.dry else STEPS,
+        "max_steps": steps,
         "logging_steps": 1,
         "save_strategy": "no",
     }

@@ -139,6 +139,16 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         return (text for (text,) in self._texts("text"))
 
     @property
+    def prompts(self) -> Iterator[str]:
+        """The previous text of every window, in the manifest's order."""
+        return (prompt for (prompt,) in self._texts("prompt"))
+
+    @property
+    def word_times(self) -> Iterator[str]:
+        """The word times of every window, in the manifest's order."""
+        return (times for (times,) in self._texts("word_times"))
+
+    @property
     def recordings(self) -> Iterator[str]:
         """The path of the recording of every window, in the manifest's order."""
         return (self.segment(index).audio_filepath for index in range(len(self)))
@@ -157,7 +167,7 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
     @property
     def has_word_times(self) -> bool:
         """Whether any window has word times."""
-        return any(times for (times,) in self._texts("word_times"))
+        return any(self.word_times)
 
     @functools.cached_property
     def trained_codes(self) -> set[str]:

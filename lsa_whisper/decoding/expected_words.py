@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lsa_whisper.decoding.suffixes import Suffixes
 from lsa_whisper.errors import LsaWhisperError
 
 if TYPE_CHECKING:
@@ -47,12 +48,15 @@ class ExpectedWords:
         """
         import torch
 
-        self._next: dict[tuple[int, ...], set[int]] = {}
+        following: dict[tuple[int, ...], set[int]] = {}
         paths = [tuple(tokenizer.encode(f" {form}", add_special_tokens=False)) for form in _forms(words)]
         for path in paths:
             for length in range(1, len(path)):
-                self._next.setdefault(path[:length], set()).add(path[length])
-        self._longest = max(map(len, paths), default=1)
+                following.setdefault(path[:length], set()).add(path[length])
+        self._begun = Suffixes([*following], device)
+        edges = [(at, token) for at, tokens in enumerate(following.values()) for token in sorted(tokens)]
+        self._edges = torch.tensor(edges, dtype=torch.long, device=device).reshape(-1, 2)
+        """The beginning of a word, by its place, and a token that continues it."""
         self._first = torch.zeros(size, device=device)
         self._first[sorted({path[0] for path in paths if path[0] >= MIN_RARE_TOKEN})] = FIRST_BONUS
         self._begins = torch.zeros(size, dtype=torch.bool, device=device)
@@ -64,11 +68,8 @@ class ExpectedWords:
         begins = self._begins[logits.argmax(dim=-1)]
         likely = logits.log_softmax(dim=-1) >= MIN_LOGPROB
         favored = logits + self._first * (begins[:, None] & likely)
-        for row, recent in enumerate(tokens[:, -self._longest :].tolist()):
-            for length in range(len(recent), 0, -1):
-                if following := self._next.get(tuple(recent[-length:])):
-                    favored[row, [*following]] += NEXT_BONUS
-        return favored
+        begun = self._begun.ended(tokens)[:, self._edges[:, 0]]
+        return favored.index_add(1, self._edges[:, 1], NEXT_BONUS * begun.to(favored.dtype))
 
 
 def _forms(words: Sequence[str]) -> Iterator[str]:

@@ -14,9 +14,12 @@ from typing import Any
 
 import torch
 
+from lsa_whisper.decoding.suffixes import Suffixes
+
 _NEVER = -math.inf
 _SPACE = "Ġ"
 _ENDS = (".", "?", "!")
+_BEGIN, _ASTERISK, _MAY_BEGIN, _TEXT, _CODE = range(5)
 
 
 class SpeakerCodeRules:
@@ -42,24 +45,32 @@ class SpeakerCodeRules:
         bare = [self._path(tokenizer, f"*{code}:")[1] for code in codes]
         self.tokens = frozenset(token for path in (self._space, *spaced, *bare) for token in path)
         """All tokens of the codes."""
-        self._longest = max(map(len, (*spaced, *bare)))
-        self._next: dict[tuple[int, ...], set[int]] = {}
+        following: dict[tuple[int, ...], set[int]] = {}
         for path in (*spaced, *bare):
             for length in range(1, len(path)):
-                self._next.setdefault(path[:length], set()).add(path[length])
-        self._whole_codes = frozenset((*spaced, *bare))
+                following.setdefault(path[:length], set()).add(path[length])
+        whole = dict.fromkeys((*spaced, *bare))
+        begun = [path for path in following if path not in whole]
         vocabulary = {index: token for token, index in tokenizer.get_vocab().items() if index < size}
-        self._ends = {index for index, token in vocabulary.items() if _ends_sentence(token)}
-        self._asterisks = {index for index, token in vocabulary.items() if "*" in token}
+        self._asterisks = asterisks = {index for index, token in vocabulary.items() if "*" in token}
         first = {path[0] for path in spaced}
         self._size, self._device = size, device
-        self._masks: dict[Any, torch.Tensor] = {
-            "begin": self._only({*(self._space[:1] or first), *(path[0] for path in bare), end}),
-            "asterisk": self._only(first),
-            "may begin": self._without([index for index in self._asterisks if index not in first]),
-            "code": self._without([*self._asterisks, end, *stops]),
-            "text": self._without([*self._asterisks]),
-        }
+        self._masks = torch.stack(
+            [
+                self._only({*(self._space[:1] or first), *(path[0] for path in bare), end}),
+                self._only(first),
+                self._without([index for index in asterisks if index not in first]),
+                self._without([*asterisks]),
+                self._without([*asterisks, end, *stops]),
+                *(self._only(following[path]) for path in begun),
+            ]
+        )
+        """Those of :data:`_BEGIN` to :data:`_CODE`, and one for each beginning of a code."""
+        self._written = Suffixes([*whole, *begun], device)
+        self._masks_of_written = torch.tensor(
+            [*[_CODE] * len(whole), *range(_CODE + 1, _CODE + 1 + len(begun))], device=device
+        )
+        self._ends = self._only({index for index, token in vocabulary.items() if _ends_sentence(token)}) == 0
 
     def _path(self, tokenizer: Any, text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the tokens of a code before the asterisk, and those from the asterisk on."""
@@ -77,32 +88,26 @@ class SpeakerCodeRules:
         mask[torch.tensor(sorted(ids), dtype=torch.long, device=self._device)] = 0.0
         return mask
 
-    def mask(self, tokens: torch.Tensor, since_begin: Sequence[int]) -> torch.Tensor:
-        """Return what to add to the logits, ``(batch, vocabulary)``.
+    def mask(self, tokens: torch.Tensor, since_begin: torch.Tensor) -> torch.Tensor:
+        """Return what to add to the logits, ``(batch, vocabulary)``; nothing is copied to the host.
 
         Args:
             tokens: ``(batch, n)`` decoded so far.
-            since_begin: for each row, the number of tokens since its segment of text began.
+            since_begin: ``(batch,)``, the number of tokens since each row's segment of text began.
         """
-        recent = tokens[:, -max(2, self._longest) :].tolist()
-        return torch.stack([self._mask_of(*each) for each in zip(recent, since_begin, strict=True)])
-
-    def _mask_of(self, recent: list[int], since_begin: int) -> torch.Tensor:
-        if since_begin == 0:
-            return self._masks["begin"]
-        behind_space = bool(self._space) and recent[-1:] == [*self._space]
-        if behind_space and since_begin == 1:
-            return self._masks["asterisk"]
-        at = next((at for at in range(len(recent) - 1, -1, -1) if recent[at] in self._asterisks), None)
-        written = () if at is None else tuple(recent[at:])
-        if written in self._whole_codes:
-            return self._masks["code"]
-        if written in self._next:
-            if written not in self._masks:
-                self._masks[written] = self._only(self._next[written])
-            return self._masks[written]
-        before = recent[-2:-1] if behind_space else [] if self._space else recent[-1:]
-        return self._masks["may begin" if self._ends.intersection(before) else "text"]
+        never = torch.zeros_like(since_begin, dtype=torch.bool)
+        last = tokens[:, -1] if tokens.shape[1] else None
+        behind_space = last == self._space[0] if last is not None and len(self._space) == 1 else never
+        if self._space:
+            ended = behind_space & self._ends[tokens[:, -2]] if tokens.shape[1] > 1 else never
+        else:
+            ended = self._ends[last] if last is not None else never
+        # A code begins with the last asterisk, and holds no other: of the sequences a row ends with one at most.
+        written = self._written.ended(tokens)
+        kinds = torch.where(ended, _MAY_BEGIN, _TEXT)
+        kinds = torch.where(written.any(dim=1), (written * self._masks_of_written).sum(dim=1), kinds)
+        kinds = torch.where(behind_space & (since_begin == 1), _ASTERISK, kinds)
+        return self._masks[torch.where(since_begin == 0, _BEGIN, kinds)]
 
 
 def _ends_sentence(token: str) -> bool:

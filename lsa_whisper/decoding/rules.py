@@ -258,14 +258,16 @@ class DecodingRules:
         total = torch.logaddexp(timestamps_logit, text.logsumexp(dim=-1, keepdim=True))
         return chosen.gather(1, order), best - total
 
-    def _since_begin(self, tokens: torch.Tensor) -> list[int]:
+    def _since_begin(self, tokens: torch.Tensor) -> torch.Tensor:
         """Return for each row the number of tokens since its segment of text began; 2 stands for more."""
-        if not self.timestamps_s:
-            return [min(2, tokens.shape[1])] * len(tokens)
-        stamps = (self._seconds[tokens[:, -3:]] >= 0).tolist()
-        return [
-            0 if row and all(row[-2:]) else 1 if len(row) > 1 and not row[-1] and all(row[:-1]) else 2 for row in stamps
-        ]
+        count = tokens.shape[1]
+        more = torch.full((len(tokens),), 2 if self.timestamps_s else min(2, count), device=tokens.device)
+        if not self.timestamps_s or not count:
+            return more
+        stamps = self._seconds[tokens[:, -3:]] >= 0
+        begun = ~stamps[:, -1] & stamps[:, :-1].all(dim=1)
+        found = torch.where(begun, 1, more) if count > 1 else more
+        return torch.where(stamps[:, -2:].all(dim=1), 0, found)
 
     def _choose_first(self, end: torch.Tensor, timestamp_logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the first token: a timestamp, because a bullet needs one, or the end of text for no speech."""

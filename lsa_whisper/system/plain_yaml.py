@@ -18,6 +18,8 @@ _MAX_DEPTH = 32
 _MAX_DIGITS = 40
 _DATE = "tag:yaml.org,2002:timestamp"
 _NULL = "tag:yaml.org,2002:null"
+_OTHER_BASE = re.compile(r"[-+]?0[0-9_]|.*:")
+"""Octal numbers, and minutes and seconds: who writes 010 or 1:30 does not mean 8 or 90."""
 
 
 def parse(text: str, *, as_text: bool = False) -> Any:
@@ -96,6 +98,11 @@ class _Loader(yaml.SafeLoader):
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
         if len(node.value) > _MAX_DIGITS:
             raise yaml.constructor.ConstructorError(None, None, "a number with too many digits", node.start_mark)
+        if _OTHER_BASE.match(node.value):
+            value = super().construct_yaml_int(node)
+            raise yaml.constructor.ConstructorError(
+                None, None, f"YAML reads {node.value} as {value}; write that, or put it in quotes", node.start_mark
+            )
         return super().construct_yaml_int(node)
 
 

@@ -140,7 +140,7 @@ def test_a_pause_ends_no_utterance(nano):
 
     def may_begin(text):
         tokens = torch.tensor([start + nano.tokenizer.encode(text, add_special_tokens=False) + [*rules._codes._space]])
-        mask = rules._codes.mask(tokens, [2])[0]
+        mask = rules._codes.mask(tokens, torch.tensor([2]))[0]
         return bool((mask[sorted(rules._codes._asterisks)] == 0).any())
 
     assert may_begin(".") and may_begin("?") and not may_begin(" cat")

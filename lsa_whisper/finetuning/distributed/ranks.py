@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from lsa_whisper.errors import RecipeError
 
 RANK_LOST = "another rank of this run has ended, so this one cannot continue; see that rank's output"
+_PORTS = 1 << 16
 _LOST_CONNECTION = re.compile(r"Connection (closed|reset) by peer|Broken pipe")
 
 
@@ -26,6 +27,38 @@ def local_rank() -> int:
 def is_launched() -> bool:
     """Return whether a launcher started this process as a rank."""
     return "RANK" in os.environ and "WORLD_SIZE" in os.environ
+
+
+def verify_ranks(environment: Mapping[str, str]) -> None:
+    """Return if the variables that a launcher set fit each other, or none did.
+
+    >>> verify_ranks({"RANK": "2", "WORLD_SIZE": "2"})
+    Traceback (most recent call last):
+    ...
+    lsa_whisper.errors.RecipeError: RANK is '2', but must be from 0 to 1; use torchrun or srun, or unset it
+
+    Raises:
+        RecipeError: With the variable that is wrong or missing.
+    """
+    if "RANK" not in environment or "WORLD_SIZE" not in environment:
+        return
+    remedy = "use torchrun or srun, or unset it"
+    world = environment["WORLD_SIZE"]
+    if not world.isdecimal() or int(world) < 1:
+        raise RecipeError(f"WORLD_SIZE is {world!r}, but must be 1 or more; {remedy}")
+    for name in ("RANK", "LOCAL_RANK"):
+        text = environment.get(name, "0")
+        if not text.isdecimal() or int(text) >= int(world):
+            raise RecipeError(f"{name} is {text!r}, but must be from 0 to {int(world) - 1}; {remedy}")
+    if world == "1":
+        return
+    if not environment.get("MASTER_ADDR"):
+        raise RecipeError("MASTER_ADDR, the host of rank 0, is not set; use torchrun or srun, or set it")
+    port = environment.get("MASTER_PORT", "")
+    if not port.isdecimal() or not 0 < int(port) < _PORTS:
+        raise RecipeError(
+            f"MASTER_PORT is {port!r}, but must be from 1 to {_PORTS - 1}; use torchrun or srun, or set it"
+        )
 
 
 def join_slurm_step() -> None:

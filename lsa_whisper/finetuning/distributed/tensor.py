@@ -41,16 +41,11 @@ def ranks_of(recipe: Recipe, processes: int) -> tuple[int, int]:
 
 
 def parallelize(model: Any, recipe: Recipe) -> Any:
-    """Divide the layers of ``model`` among ranks in place; return the device mesh (``dp_shard``, ``tp``).
-
-    Raises:
-        RecipeError: If the attention heads or the feed-forward blocks cannot be divided by the number of ranks.
-    """
+    """Divide the layers of ``model`` among ranks in place; return the device mesh (``dp_shard``, ``tp``)."""
     from torch import distributed
     from torch.distributed.tensor.parallel import parallelize_module
 
     windows, shared = ranks_of(recipe, distributed.get_world_size())
-    _check_shape(model, shared)
     mesh = rank_mesh(recipe, windows, shared)
     for module in list(model.modules()):
         if type(module).__name__ in _LAYERS:
@@ -70,8 +65,12 @@ def rank_mesh(recipe: Recipe, windows: int, shared: int) -> Any:
     return init_device_mesh(device, (windows, shared), mesh_dim_names=("dp_shard", "tp"))
 
 
-def _check_shape(model: Any, shared: int) -> None:
-    config = model.config
+def check_shape(config: Any, shared: int) -> None:
+    """Check that the layers of a model with transformers' ``config`` can be divided among ``shared`` ranks.
+
+    Raises:
+        RecipeError: If the attention heads or the feed-forward blocks cannot.
+    """
     sizes = {
         "attention heads": (config.encoder_attention_heads, config.decoder_attention_heads),
         "units of a feed-forward block": (config.encoder_ffn_dim, config.decoder_ffn_dim),

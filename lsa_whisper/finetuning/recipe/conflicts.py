@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator
 
 from lsa_whisper.finetuning.recipe.schema import Recipe
@@ -19,6 +21,8 @@ _DEEPSPEED_OWNERS = {
     "bf16": "precision: bf16",
     "fp16": "precision: fp16",
     "fp32": "precision: fp32",
+    "torch_autocast.enabled": "precision",
+    "torch_autocast.dtype": "precision",
     "zero_optimization.stage": "strategy",
     "zero_optimization.offload_optimizer.device": "offload.optimizer",
     "zero_optimization.offload_param.device": "offload.parameters",
@@ -26,27 +30,30 @@ _DEEPSPEED_OWNERS = {
     "zero_optimization.offload_param.nvme_path": "offload.nvme_path",
 }
 """Entries of DeepSpeed's configuration that a setting of the recipe takes the place of."""
+_DEEPSPEED_REFUSED = {
+    "amp": "DeepSpeed no longer has it; set precision instead",
+    "autotuning": "it needs DeepSpeed's own launcher; leave it out",
+    "compression_training": "DeepSpeed no longer has it; leave it out",
+    "data_efficiency": "this trainer draws the windows; leave it out",
+    "load_universal_checkpoint": "a run resumes by itself; leave it out",
+    "pipeline": "set strategy: pipeline instead",
+    "prescale_gradients": "ZeRO does not have it; leave it out",
+    "sparse_gradients": "DeepSpeed no longer has it; leave it out",
+}
+"""Entries that do nothing here, or end a run after its model is loaded."""
 _DEEPSPEED_KEYS = (
     "activation_checkpointing",
     "aio",
-    "amp",
-    "autotuning",
     "checkpoint",
     "comms_logger",
     "communication_data_type",
     "compile",
-    "compression_training",
     "csv_monitor",
-    "data_efficiency",
     "data_types",
     "disable_allgather",
     "dump_state",
     "flops_profiler",
-    "load_universal_checkpoint",
     "memory_breakdown",
-    "pipeline",
-    "prescale_gradients",
-    "sparse_gradients",
     "steps_per_print",
     "tensorboard",
     "torch_autocast",
@@ -57,6 +64,12 @@ _DEEPSPEED_KEYS = (
     "zero_optimization",
 )
 """The other sections of DeepSpeed's configuration; it ignores unknown ones without a word."""
+_DEEPSPEED_SECTIONS = {
+    "aio": ("block_size", "queue_depth", "single_submit", "overlap_events", "intra_op_parallelism", "use_gds"),
+    "data_types": ("grad_accum_dtype",),
+    "torch_autocast": ("lower_precision_safe_modules",),
+}
+"""The keys of sections in which it ignores unknown ones, too."""
 
 
 def _with_whole_state() -> str:
@@ -97,6 +110,26 @@ def foreign(recipe: Recipe, setting: str) -> Iterator[str]:
     changed = getattr(recipe, setting) != getattr(Recipe(recipe.data, recipe.out, recipe.model), setting)
     if changed and setting not in strategy_of(recipe).own_settings:
         yield f"{setting}: needs strategy {' or '.join(names_of(lambda one: setting in one.own_settings))}"
+
+
+def training(recipe: Recipe) -> Iterator[str]:
+    """Yield settings of ``training`` that would do nothing, or undo what is learned."""
+    settings = recipe.training
+    if settings.save_steps is not None and settings.save_strategy not in ("auto", "steps"):
+        yield f"training.save_steps: not used with save_strategy: {settings.save_strategy}; leave one of the two out"
+    if settings.lr_scheduler_type == "constant" and settings.warmup_steps:
+        yield "training.warmup_steps: the schedule constant has no warm-up; use constant_with_warmup"
+    if settings.lr_scheduler_type in ("constant", "constant_with_warmup") and settings.lr_scheduler_kwargs:
+        yield f"training.lr_scheduler_kwargs: {settings.lr_scheduler_type} has no settings; leave it out"
+    for key, value in settings.lr_scheduler_kwargs.items():
+        if isinstance(value, int | float) and not (math.isfinite(value) and value >= 0):
+            yield f"training.lr_scheduler_kwargs.{key}: must be 0 or more, not {value:g}"
+
+
+def prompt(recipe: Recipe) -> Iterator[str]:
+    """Yield a special token in the text that the decoder reads before each window."""
+    if token := re.search(r"<\|[^<>|]*\|>", recipe.data.prompt or ""):
+        yield f"data.prompt: the special token {token.group()} in it; remove it"
 
 
 def averaging(recipe: Recipe) -> Iterator[str]:
@@ -184,6 +217,10 @@ def deepspeed(recipe: Recipe) -> Iterator[str]:
         section = key.partition(".")[0]
         if owner:
             yield f"deepspeed.{key}: set {_DEEPSPEED_OWNERS[owner]} instead"
+        elif section in _DEEPSPEED_REFUSED:
+            yield f"deepspeed.{section}: {_DEEPSPEED_REFUSED[section]}"
         elif section not in _DEEPSPEED_KEYS:
             similar = similar_name(section, _DEEPSPEED_KEYS)
             yield f"deepspeed.{section}: unknown key" + (f" (did you mean {similar!r}?)" if similar else "")
+        elif section in _DEEPSPEED_SECTIONS and key.partition(".")[2] not in (known := _DEEPSPEED_SECTIONS[section]):
+            yield f"deepspeed.{key}: unknown key; {section} is a mapping with {', '.join(known)}"

@@ -6,6 +6,7 @@ Own code, because msgspec, OmegaConf and jsonargparse stop at the first problem.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import types
 import typing
 from collections.abc import Iterable
@@ -104,7 +105,8 @@ def _within(limits: Iterable[Any], hint: Any, raw: Any, place: str, problems: li
     before = len(problems)
     value = _convert(hint, raw, place, problems)
     if len(problems) == before and value is not None:
-        problems += [f"{place}: {problem}" for limit in limits for problem in limit.problems(value)]
+        found = (f"{place}: {problem}" for limit in limits for problem in limit.problems(value))
+        problems += itertools.islice(found, 1)
     return value
 
 

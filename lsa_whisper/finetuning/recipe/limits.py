@@ -40,7 +40,7 @@ class Range:
             return f"at least {self.least:g} and below {self.below:g}"
         if self.least is not None:
             return f"{self.least:g} or more"
-        return f"more than {self.above:g}"
+        return f"more than {self.above:g}" if self.above is not None else f"at most {self.most:g}"
 
 
 class TranscribeOnly:

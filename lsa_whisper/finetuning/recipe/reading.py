@@ -12,6 +12,7 @@ import yaml
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.recipe.fields import apply_override, read_fields
+from lsa_whisper.finetuning.recipe.path_names import path_problem
 from lsa_whisper.finetuning.recipe.schema import DataSettings, ModelSettings, Recipe
 from lsa_whisper.finetuning.recipe.validation import problems_of
 from lsa_whisper.system import plain_yaml
@@ -102,13 +103,14 @@ def list_problems(path: str, problems: Sequence[str]) -> str:
 def _with_manifests(raw: Any) -> Any:
     """Return the recipe with the manifests of a folder that ``data`` names in place of one."""
     data = raw.get("data") if isinstance(raw, dict) else None
-    if not isinstance(data, dict) or not isinstance(data.get("train"), str):
+    if not isinstance(data, dict) or not isinstance(data.get("train"), str) or path_problem(data["train"]):
         return raw
     found, folder = dict(data), Path(data["train"])
     if (folder / "train.jsonl").is_file():
         found["train"] = str(folder / "train.jsonl")
         if raw.get("evaluation") is not None and not data.get("dev") and (folder / "dev.jsonl").is_file():
             found["dev"] = str(folder / "dev.jsonl")
-    if isinstance(data.get("dev"), str) and (Path(data["dev"]) / "dev.jsonl").is_file():
-        found["dev"] = str(Path(data["dev"]) / "dev.jsonl")
+    dev = data.get("dev")
+    if isinstance(dev, str) and not path_problem(dev) and (Path(dev) / "dev.jsonl").is_file():
+        found["dev"] = str(Path(dev) / "dev.jsonl")
     return raw | {"data": found}

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from lsa_whisper.audio.augment import Augmentation
 from lsa_whisper.checkpoint.whisper_constants import CONTEXT_S, DECODER_POSITIONS
 from lsa_whisper.finetuning.recipe.limits import OneOf, Range, TranscribeOnly
-from lsa_whisper.finetuning.recipe.sections import AdapterSettings, EvaluationSettings, LossSettings
+from lsa_whisper.finetuning.recipe.sections import MOST_WEIGHT, AdapterSettings, EvaluationSettings, LossSettings
 from lsa_whisper.finetuning.recipe.training import TrainingSettings
 from lsa_whisper.finetuning.strategies import STRATEGIES, strategy_of
 
@@ -20,6 +20,8 @@ OPTIMIZERS = ("adamw", "adafactor", "adamw-8bit", "adamw-cpu")
 ATTENTIONS = ("sdpa", "flash_attention_2", "eager")
 PLACES = ("none", "cpu", "nvme")
 _BYTES = 256
+_MEL_BINS = 128
+"""As large-v3 has them; of more, the lowest would hold no frequency of the spectrum."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class ScratchModel:
     """Number of decoder layers."""
     attention_heads: Annotated[int, Range(least=1)]
     """Attention heads per layer."""
-    mel_bins: Annotated[int, Range(least=1)] = 80
+    mel_bins: Annotated[int, Range(least=1), Range(most=_MEL_BINS)] = 80
     """Mel bins of the input features."""
     context_s: float = CONTEXT_S
     """Longest window, in whole seconds."""
@@ -137,7 +139,7 @@ class ModelSettings:
     attention: Annotated[str, OneOf(*ATTENTIONS)] = "sdpa"
     """Implementation of attention: ``sdpa`` (torch's own, which stores no matrix of scores), ``flash_attention_2``
     (needs the package flash-attn, a GPU and 16-bit precision) or ``eager`` (plain matrix products; slow)."""
-    ctc_weight: Annotated[float, Range(least=0)] = 0.0
+    ctc_weight: Annotated[float, Range(least=0), Range(most=MOST_WEIGHT)] = 0.0
     """Weight of an auxiliary CTC loss on the encoder. Helps small models to learn alignment. The CTC head is not
     saved."""
 

@@ -16,6 +16,8 @@ from lsa_whisper.finetuning.recipe.limits import OneOf, Range
 STACKS = ("both", "encoder", "decoder")
 SECOND_STAGES = ("stack", "continue")
 QUANTIZED = ("none", "8bit", "4bit")
+MOST_WEIGHT = 1000
+"""A term of the loss with a higher weight would leave nothing of the others."""
 LAYERS = ("q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2")
 """The linear layers of Whisper's encoder and decoder layers."""
 SCORES = ("wer_verbatim", "wer_fluent", "disfluency_f1")
@@ -32,7 +34,7 @@ class AdapterSettings:
     rank: Annotated[int, Range(least=1)] = 32
     """Rank of the update. From 4 to 64 every rank converged to the same scores at its best learning rate, 3e-3 for 4
     and 8, 1e-3 above (docs/strategy.md, "Measured: LoRA rank"): raise the rate before the rank."""
-    alpha: Annotated[float, Range(above=0)] = 64.0
+    alpha: Annotated[float, Range(above=0), Range(most=10_000)] = 64.0
     """The update is scaled by alpha / rank, or by alpha / sqrt(rank) with ``rank_stabilized``."""
     dropout: Annotated[float, Range(least=0, below=1)] = 0.0
     """Dropout probability on the input of the update."""
@@ -65,22 +67,28 @@ class AdapterSettings:
         """Yield each problem, starting with its key."""
         if not self.target_modules:
             yield "target_modules: name at least one linear layer, such as q_proj"
+        for name in self.modules_to_save:
+            if not name.strip() or name in self.target_modules:
+                what = "is adapted already" if name.strip() else "is not the name of a module, such as layer_norm"
+                yield f"modules_to_save: {name!r} {what}; leave it out"
+        if self.token_embeddings and "embed_tokens" in self.modules_to_save:
+            yield "token_embeddings: modules_to_save trains all embeddings already; leave one of the two out"
 
 
 @dataclass(frozen=True)
 class LossSettings:
     """Terms added to the cross-entropy loss in training. The dev loss is always plain cross-entropy."""
 
-    disfluency_weight: Annotated[float, Range(least=0)] = 1.0
+    disfluency_weight: Annotated[float, Range(least=0), Range(most=MOST_WEIGHT)] = 1.0
     """Weight of label tokens that belong to a disfluency (filled pause, word fragment, retraced word, code of the
     ``chat`` style), relative to other tokens; above 1 if disfluencies are rare. In ``verbatim`` labels only filled
     pauses and word fragments can be recognized. The loss is divided by the number of tokens, not by their weights."""
-    kl_to_base: Annotated[float, Range(least=0)] = 0.0
+    kl_to_base: Annotated[float, Range(least=0), Range(most=MOST_WEIGHT)] = 0.0
     """Weight of the divergence KL(base || model) on tokens that are not part of a disfluency, which keeps the output
     for fluent speech close to the base's. Costs a second forward pass and, without an adapter, a frozen copy of the
     base."""
 
-    alignment_weight: Annotated[float, Range(least=0)] = 0.0
+    alignment_weight: Annotated[float, Range(least=0), Range(most=MOST_WEIGHT)] = 0.0
     """Weight of the alignment loss, which teaches the alignment heads when each word is spoken (one minus the cosine
     between their attention and the word's time, as for CrisperWhisper, Wagner et al. 2024), so that ``transcribe
     --wor`` writes better word times. Needs transcripts with ``%wor``, such as ``lsa-whisper align`` writes. The

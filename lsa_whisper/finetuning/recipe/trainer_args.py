@@ -10,6 +10,7 @@ import typing
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lsa_whisper.finetuning.recipe.limits import OneOf, Range
 from lsa_whisper.finetuning.recipe.training import TrainingSettings
 from lsa_whisper.finetuning.recipe.values import TYPE_NAMES, number_of, shorten, similar_name
 
@@ -22,6 +23,13 @@ _OWNERS: dict[str, str] = {
     "bf16_full_eval": "precision: bf16",
     "fp16_full_eval": "precision: fp16",
     "optim": "optimizer",
+    "optim_args": "optimizer",
+    "optim_target_modules": "optimizer",
+    "logging_strategy": "training.logging_steps",
+    "eval_delay": "evaluation.every_steps",
+    "eval_on_start": "evaluation.every_steps",
+    "prediction_loss_only": "evaluation.generate",
+    "gradient_checkpointing_kwargs": "training.gradient_checkpointing",
     "activation_checkpointing": "training.gradient_checkpointing",
     "dataloader_num_workers": "data.workers",
     "auto_find_batch_size": "auto_micro_batch",
@@ -44,6 +52,15 @@ _OWNERS: dict[str, str] = {
 _REFUSED: dict[str, str] = {
     "remove_unused_columns": "this trainer sets it itself",
     "label_names": "this trainer sets it itself",
+    "use_cache": "this trainer sets it itself",
+    "logging_nan_inf_filter": "it would hide a loss that is not a number",
+    "length_column_name": "the lengths are those of the windows",
+    "sortish_sampler": "data.trim takes windows of similar length into a step",
+    "batch_eval_metrics": "this trainer scores whole dev sets",
+    "eval_accumulation_steps": "this trainer scores whole dev sets",
+    "eval_do_concat_batches": "this trainer scores whole dev sets",
+    "eval_use_gather_object": "this trainer scores whole dev sets",
+    "include_for_metrics": "this trainer scores whole dev sets",
     "label_smoothing_factor": "this trainer's loss smooths no labels",
     "save_only_model": "a run could not resume from such a checkpoint",
     "resume_from_checkpoint": "a run resumes by itself when the same command is called again",
@@ -57,7 +74,17 @@ _REFUSED: dict[str, str] = {
     "restore_callback_states_from_checkpoint": "evaluation.patience sets it",
     "push_to_hub": "not supported; upload the finished folder yourself",
 }
-_HUB = ("hub_", "trackio_")
+_HUB, _GENERATION = ("hub_", "trackio_"), "generation_"
+_LEAST: dict[str, float] = {"ddp_timeout": 1, "ddp_bucket_cap_mb": 1, "neftune_noise_alpha": 0}
+_VALUES: dict[str, tuple[str, ...]] = {
+    "ddp_backend": ("nccl", "gloo", "mpi", "ccl", "hccl", "cncl", "mccl"),
+    "log_level": ("debug", "info", "warning", "error", "critical", "detail", "passive"),
+    "log_level_replica": ("debug", "info", "warning", "error", "critical", "detail", "passive"),
+    "torch_compile_backend": ("inductor", "cudagraphs", "eager", "aot_eager", "onnxrt", "tensorrt", "tvm"),
+    "torch_compile_mode": ("default", "lite", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"),
+    "train_sampling_strategy": ("random", "sequential", "group_by_length", "batch_rebalance"),
+}
+"""Values that transformers checks only when the model is loaded, or never."""
 
 
 def place_of(name: str, *, all_arguments: bool = False) -> str | None:
@@ -94,6 +121,8 @@ def trainer_args_problems(given: Mapping[str, Any]) -> Iterator[str]:
             yield f"trainer_args.{name}: {place_of(name)}"
         elif str(name).startswith(_HUB):
             yield f"trainer_args.{name}: nothing is uploaded during training; leave it out"
+        elif str(name).startswith(_GENERATION):
+            yield f"trainer_args.{name}: dev sets are decoded as transcribe decodes; leave it out"
         elif name == "deepspeed":
             yield "trainer_args.deepspeed: set strategy and deepspeed instead"
         elif name not in _kinds():
@@ -103,6 +132,16 @@ def trainer_args_problems(given: Mapping[str, Any]) -> Iterator[str]:
             yield f"trainer_args.{name}: unknown key{hint}"
         elif (wanted := _mismatch(_kinds()[name], value)) is not None:
             yield f"trainer_args.{name}: expected {wanted}, not {shorten(value)}"
+        elif value is not None:
+            yield from (f"trainer_args.{name}: {problem}" for problem in _value_problems(name, value))
+
+
+def _value_problems(name: str, value: Any) -> Iterator[str]:
+    """Yield what is wrong with a value of the right type."""
+    if name in _LEAST:
+        yield from Range(least=_LEAST[name]).problems(value)
+    elif name in _VALUES:
+        yield from OneOf(*_VALUES[name]).problems(value)
 
 
 @functools.cache

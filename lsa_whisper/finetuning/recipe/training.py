@@ -19,6 +19,8 @@ SCHEDULES = (
     "warmup_stable_decay",
 )
 """Learning rate schedules that need no function of the caller's."""
+_MANY = 1_000_000
+"""More epochs or micro-batches of a step than any run has."""
 SAVING = ("auto", "steps", "epoch", "no")
 
 
@@ -28,12 +30,12 @@ class TrainingSettings:
 
     per_device_train_batch_size: Annotated[int, Range(least=1)] = 8
     """Windows that each process trains on at once (micro-batch)."""
-    gradient_accumulation_steps: Annotated[int, Range(least=1)] = 1
+    gradient_accumulation_steps: Annotated[int, Range(least=1), Range(most=_MANY)] = 1
     """Micro-batches per optimizer step. A step sees this number times ``per_device_train_batch_size`` times the number
     of processes; the loss does not depend on how the windows of a step are divided."""
-    num_train_epochs: Annotated[float, Range(above=0)] = 3.0
+    num_train_epochs: Annotated[float, Range(above=0), Range(most=_MANY)] = 3.0
     """Passes over the training windows; not used with ``max_steps``."""
-    max_steps: Annotated[int | None, Range(least=1)] = None
+    max_steps: Annotated[int | None, Range(least=1), Range(most=1000 * _MANY)] = None
     """Optimizer steps, in place of ``num_train_epochs``."""
     learning_rate: Annotated[float, Range(least=0)] = 5e-5
     """Highest learning rate. Full fine-tuning of large models takes about 1e-5, a LoRA of a Whisper
@@ -44,20 +46,20 @@ class TrainingSettings:
     """Further settings of the schedule, such as ``min_lr`` of ``cosine_with_min_lr``."""
     warmup_steps: Annotated[float, Range(least=0)] = 0.0
     """Steps in which the learning rate rises from 0; below 1, their share of all steps."""
-    weight_decay: Annotated[float, Range(least=0)] = 0.0
+    weight_decay: Annotated[float, Range(least=0), Range(most=10)] = 0.0
     """Weight decay of AdamW; biases and layer norms have none."""
     adam_beta1: Annotated[float, Range(least=0, below=1)] = 0.9
     """Decay of AdamW's first moment."""
     adam_beta2: Annotated[float, Range(least=0, below=1)] = 0.999
     """Decay of AdamW's second moment."""
-    adam_epsilon: Annotated[float, Range(above=0)] = 1e-8
+    adam_epsilon: Annotated[float, Range(above=0), Range(most=1)] = 1e-8
     """Added to the denominator of AdamW's update."""
     ema_decay: Annotated[float | None, Range(above=0, below=1)] = None
     """Keep an exponential moving average of the trained weights (EMA) with this decay, such as 0.999; it is what is
     evaluated and saved. Default: none. With ``single`` and ``ddp``; takes 4 bytes per trained weight."""
     max_grad_norm: Annotated[float | None, Range(least=0)] = None
     """Gradients are clipped to this norm; 0 for no clipping. Default: 1, or 0 with the optimizer ``adamw-cpu``."""
-    loss_scale: Annotated[float, Range(above=0)] = 65536.0
+    loss_scale: Annotated[float, Range(above=0), Range(most=2**32)] = 65536.0
     """With ``precision: fp16``: what the loss is first multiplied by, so that small gradients are not 0 in 16 bits. A
     step that overflows is skipped and halves it. Lower it if a run begins with many such steps."""
     gradient_checkpointing: bool = False

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Protocol
 
 from lsa_whisper.finetuning.recipe import conflicts
+from lsa_whisper.finetuning.recipe.path_names import name_problems
 from lsa_whisper.finetuning.recipe.schema import ModelSettings, Recipe, is_valid_context
 from lsa_whisper.finetuning.recipe.trainer_args import trainer_args_problems
 from lsa_whisper.finetuning.strategies import STRATEGIES, strategy_of
@@ -48,12 +49,6 @@ def _section(place: str, section: _Section | None) -> Iterator[str]:
     yield from (f"{place}.{problem}" for problem in (section.problems() if section else ()))
 
 
-def _names(recipe: Recipe) -> Iterator[str]:
-    for name, text in (("out", recipe.out), ("data.train", recipe.data.train)):
-        if not text.strip():
-            yield f"{name}: is empty"
-
-
 def _strategy(recipe: Recipe) -> Iterator[str]:
     for problem in conflicts.foreign(recipe, "auto_micro_batch"):
         yield f"{problem}; one of several ranks cannot restart alone"
@@ -79,7 +74,7 @@ def _evaluation(recipe: Recipe) -> Iterator[str]:
 
 
 _RULES: tuple[RecipeRule, ...] = (
-    (("data", "out"), _names),
+    (("data", "out", "model", "offload", "evaluation"), name_problems),
     (("data",), lambda recipe: _section("data.augment", recipe.data.augment)),
     (("adapter",), lambda recipe: _section("adapter", recipe.adapter)),
     (("evaluation",), lambda recipe: _section("evaluation", recipe.evaluation)),
@@ -99,6 +94,8 @@ _RULES: tuple[RecipeRule, ...] = (
 """The settings that each rule looks at, and the rule; those of the recipe's strategy follow."""
 _LAST_RULES: tuple[RecipeRule, ...] = (
     (("strategy", "training"), conflicts.averaging),
+    (("training",), conflicts.training),
+    (("data",), conflicts.prompt),
     (("model", "precision", "training"), conflicts.attention),
     (("evaluation", "data"), _evaluation),
     (("trainer_args",), lambda recipe: trainer_args_problems(recipe.trainer_args)),

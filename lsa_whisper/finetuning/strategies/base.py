@@ -103,6 +103,19 @@ class Strategy:
                 "or srun (accelerate launch starts a single process on a CPU), or strategy: single"
             )
 
+    def check_model(self, recipe: Recipe, config: Any, ranks: int, layers: StageLayers) -> None:
+        """Check that a model can be divided among ``ranks`` processes.
+
+        Args:
+            recipe: The run.
+            config: transformers' configuration of the model.
+            ranks: The processes.
+            layers: Returns the successive layers of each of so many stages.
+
+        Raises:
+            RecipeError: If they cannot.
+        """
+
     def window_ranks(self, recipe: Recipe, ranks: int) -> int:
         """Return how many of ``ranks`` processes have windows of their own in a step."""
         return ranks

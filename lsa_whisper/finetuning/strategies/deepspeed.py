@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.strategies.base import GpuLoad, Strategy
 from lsa_whisper.system import machine
 
@@ -32,20 +31,11 @@ class DeepSpeed(Strategy):
 
     def check_requirements(self, recipe: Recipe) -> None:
         """Raise if DeepSpeed is missing, or rejects the recipe's ``deepspeed`` entries."""
-        from lsa_whisper.finetuning.distributed import zero
+        from lsa_whisper.finetuning.distributed import zero, zero_check
 
         zero.require_deepspeed(recipe)
-        if "zero_optimization" not in recipe.deepspeed:
-            return
-        from deepspeed.runtime.zero.config import DeepSpeedZeroConfig
-        from pydantic import ValidationError
-
-        try:
-            DeepSpeedZeroConfig(**self._settings(recipe)["zero_optimization"])
-        except (ValidationError, TypeError) as error:
-            reasons = error.errors() if isinstance(error, ValidationError) else [{"loc": (), "msg": str(error)}]
-            said = ", ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in reasons)
-            raise RecipeError(f"deepspeed.zero_optimization: {said}") from error
+        if recipe.deepspeed:
+            zero_check.check_entries(recipe.deepspeed, self._settings(recipe))
 
     def machine_findings(self, recipe: Recipe, swap_gib: float | None) -> Iterator[Finding]:
         """Yield the state of the programs that compile its extensions, and of the disk that it swaps to."""

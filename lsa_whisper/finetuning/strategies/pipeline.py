@@ -51,6 +51,11 @@ class PipelineParallel(DividedLayers):
         super().check_ranks(recipe, ranks)
         check_stages(recipe, ranks)
 
+    def check_model(self, recipe: Recipe, config: Any, ranks: int, layers: StageLayers) -> None:
+        """Check that there are as many layers as stages."""
+        assert layers is not None
+        layers(ranks)
+
     def window_ranks(self, recipe: Recipe, ranks: int) -> int:
         """Return that all ranks have the same windows."""
         return 1

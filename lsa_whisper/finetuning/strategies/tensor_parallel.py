@@ -41,6 +41,12 @@ class TensorParallel(DividedLayers):
         super().check_ranks(recipe, ranks)
         ranks_of(recipe, ranks)
 
+    def check_model(self, recipe: Recipe, config: Any, ranks: int, layers: StageLayers) -> None:
+        """Check that heads and feed-forward blocks can be divided."""
+        from lsa_whisper.finetuning.distributed.tensor import check_shape, ranks_of
+
+        check_shape(config, ranks_of(recipe, ranks)[1])
+
     def window_ranks(self, recipe: Recipe, ranks: int) -> int:
         """Return the number of groups."""
         return ranks // (recipe.tensor_parallel or ranks)

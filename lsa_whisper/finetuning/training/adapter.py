@@ -19,11 +19,11 @@ def add_adapter(model: Any, adapter: AdapterSettings, tokens: Sequence[int] = ()
     No ``task_type`` is set: PEFT's sequence-to-sequence wrapper passes ``input_ids``, which Whisper does not accept.
 
     Raises:
-        RecipeError: If a target or a module to save is not in the model.
+        RecipeError: As :func:`check_adapter`.
     """
     from peft import LoraConfig, get_peft_model
 
-    _check_names(model, adapter)
+    check_adapter(model, adapter)
     settings = LoraConfig(
         r=adapter.rank,
         lora_alpha=adapter.alpha,
@@ -50,8 +50,12 @@ def target_pattern(adapter: AdapterSettings) -> str:
     return rf"(?:.*\.)?(?:{stacks})\.layers\..*\.(?:{'|'.join(map(re.escape, adapter.target_modules))})"
 
 
-def _check_names(model: Any, adapter: AdapterSettings) -> None:
-    """Raise if a name is not in the model: PEFT ignores unknown names as long as it finds one."""
+def check_adapter(model: Any, adapter: AdapterSettings) -> None:
+    """Return if an adapter's names are in the model: PEFT ignores unknown names as long as it finds one.
+
+    Raises:
+        RecipeError: If a target or a module to save is not in it, or the rank is above what any layer can use.
+    """
     ends = {name.rpartition(".")[2] for name, _ in model.named_modules()}
     linear = {
         name.rpartition(".")[2]
@@ -64,6 +68,8 @@ def _check_names(model: Any, adapter: AdapterSettings) -> None:
         )
     if wrong := [name for name in adapter.modules_to_save if not any(end.endswith(name) for end in ends)]:
         raise RecipeError(f"adapter.modules_to_save: no module is named {', '.join(wrong)}")
+    if adapter.rank > (most := int(model.config.encoder_ffn_dim)):
+        raise RecipeError(f"adapter.rank: {adapter.rank}, but the widest layer of the model has {most} units; set less")
 
 
 def quantization_config(adapter: AdapterSettings, dtype: str) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 from transformers import Seq2SeqTrainingArguments
 
 from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetuning.distributed.ranks import is_launched
 from lsa_whisper.finetuning.recipe import Recipe, TrainingSettings
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.training.dev_evaluation import evaluation_arguments
@@ -68,6 +69,8 @@ def trainer_settings(recipe: Recipe, folder: Path) -> dict[str, Any]:
     settings |= {"dataloader_persistent_workers": recipe.data.cache and recipe.data.workers > 0}
     settings |= {"train_sampling_strategy": "group_by_length"} if recipe.data.trim else {}
     settings |= _training(recipe.training) | evaluation_arguments(recipe) | recipe.trainer_args
+    if not is_launched():
+        settings.pop("ddp_backend", None)  # of a process group, which a single process does not have
     return checkpointing_arguments(settings)
 
 

@@ -33,7 +33,7 @@ def capped_indices(
     """
     names = np.asarray(corpora)
     if unknown := sorted(set(settings) - set(corpora)):
-        found = ", ".join(sorted(set(corpora)))
+        found = ", ".join(sorted(filter(None, set(corpora)))) or "none with a name"
         raise ManifestError(f"data.corpora: no window is of the corpus {unknown[0]!r}; the manifest has {found}")
     kept = np.ones(len(names), bool)
     for place, (name, one) in enumerate(sorted(settings.items())):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -14,8 +16,20 @@ from lsa_whisper.checkpoint.whisper_constants import TIMESTAMP_STEP_S
 from lsa_whisper.dataset import WindowDataset
 from lsa_whisper.errors import AudioError, CheckpointError, ManifestError
 from lsa_whisper.finetuning.recipe import Recipe
-from lsa_whisper.finetuning.training.label_check import empty_problem, english_only_problem, label_problems, rows_text
+from lsa_whisper.finetuning.strategies import strategy_of
+from lsa_whisper.finetuning.training.adapter import check_adapter
+from lsa_whisper.finetuning.training.corpus_sampling import capped_indices
+from lsa_whisper.finetuning.training.dev_evaluation import dev_problems
+from lsa_whisper.finetuning.training.label_check import (
+    empty_problem,
+    english_only_problem,
+    label_problems,
+    prompt_problems,
+    rows_text,
+    word_time_problems,
+)
 from lsa_whisper.finetuning.training.length_check import length_problems
+from lsa_whisper.finetuning.training.pipeline_step import stage_sizes
 
 _OPENED = 1000
 """Recordings whose headers are read; with more, they are spread evenly over the manifest."""
@@ -36,6 +50,7 @@ def check_data(recipe: Recipe, start: Checkpoint | None = None) -> None:
             weights.
 
     Raises:
+        RecipeError: If the model cannot be divided or adapted as the recipe says.
         ManifestError: With every problem and the rows that have it.
         CheckpointError: If there is no such checkpoint.
     """
@@ -44,6 +59,10 @@ def check_data(recipe: Recipe, start: Checkpoint | None = None) -> None:
 
         start = checkpoint.load(str(recipe.model.base), weights=False)
         start = with_context(start, recipe.model.context_s) if recipe.model.context_s else start
+    ranks, layers = int(os.environ.get("WORLD_SIZE", "1")), functools.partial(stage_sizes, start.model)
+    strategy_of(recipe).check_model(recipe, start.model.config, ranks, layers)
+    if recipe.adapter is not None:
+        check_adapter(start.model, recipe.adapter)
     paths = [recipe.data.train]
     if recipe.evaluation:
         paths += [path for path in (recipe.data.dev, *recipe.evaluation.other_sets.values()) if path]
@@ -61,17 +80,34 @@ def data_problems(path: Path, start: Checkpoint, recipe: Recipe) -> Iterator[str
         yield f"{path}: holds no windows; prepare it again"
         return
     languages = *_languages(windows, start), *english_only_problem(windows, start)
-    for problem in (*languages, *_lengths(windows, start), *label_problems(windows), *_recordings(windows)):
+    labels = *label_problems(windows), *prompt_problems(windows)
+    for problem in (*languages, *_lengths(windows, start), *labels, *_recordings(windows)):
         yield f"{path}: {problem}"
     if path == Path(recipe.data.train):
-        yield from (f"{path}: {problem}" for problem in empty_problem(windows))
+        yield from (f"{path}: {problem}" for problem in _training_problems(windows, recipe))
         yield from length_problems(recipe, windows, start)
-    if recipe.data.spliced and path == Path(recipe.data.train) and not windows.spliced.any():
-        yield f"{path}: no window is spliced, which data.spliced needs; prepare the data again with --splice"
-    if recipe.loss.alignment_weight and path == Path(recipe.data.train) and not windows.has_word_times:
+    if recipe.evaluation and path == Path(str(recipe.data.dev)):
+        yield from dev_problems(windows, recipe.evaluation)
+
+
+def _training_problems(windows: WindowDataset, recipe: Recipe) -> Iterator[str]:
+    """Yield what the training windows lack that the recipe needs."""
+    yield from empty_problem(windows)
+    if recipe.data.corpora:
+        try:
+            kept = capped_indices(list(windows.rows["corpus"]), windows.durations, recipe.data.corpora, recipe.seed)
+        except ManifestError as error:
+            yield str(error)
+        else:
+            yield from [] if kept else ["data.corpora: max_hours leaves no window; set more"]
+    if recipe.data.spliced and not windows.spliced.any():
+        yield "no window is spliced, which data.spliced needs; prepare the data again with --splice"
+    if recipe.loss.alignment_weight:
+        yield from word_time_problems(windows)
+    if recipe.loss.alignment_weight and not windows.has_word_times:
         yield (
-            f"{path}: no row has word times, which loss.alignment_weight needs; write %wor with 'lsa-whisper align', "
-            "then prepare the data again"
+            "no row has word times, which loss.alignment_weight needs; write %wor with 'lsa-whisper align', then "
+            "prepare the data again"
         )
 
 

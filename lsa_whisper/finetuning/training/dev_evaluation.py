@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from lsa_whisper.finetuning.recipe import DataSettings, EvaluationSettings, Reci
 from lsa_whisper.finetuning.training.dev_decoding import DevDecoder
 from lsa_whisper.finetuning.training.dev_scores import DevScorer, DevWindows
 from lsa_whisper.labels import Labels
+from lsa_whisper.manifest import TIMESTAMP
 from lsa_whisper.system.machine import GIB
 
 SAMPLES, TENSORBOARD = "samples.jsonl", "tensorboard"
@@ -120,11 +122,30 @@ class DevEvaluation:
             if step is not None:
                 self._scorer.keep_samples(windows, texts, step)
         if windows is self.dev and self.settings.metric not in found:
-            raise ManifestError(
-                f"data.dev: its windows have nothing to compute {self.settings.metric} from; choose another "
-                "evaluation.metric"
-            )
+            raise ManifestError(_nothing_counted(self.settings))
         return found
+
+
+def dev_problems(data: WindowDataset, settings: EvaluationSettings) -> Iterator[str]:
+    """Yield that a dev set has nothing that ``evaluation.metric`` counts: it is scored as if it were transcribed well.
+
+    The windows that are evaluated depend on ``evaluation.max_windows``.
+    """
+    styles = set(data.rows["labels"])
+    if not settings.generate or settings.metric == "loss" or len(styles) != 1:
+        return
+    labels = Labels.from_name(styles.pop())
+    windows = DevWindows("dev", data, labels, settings.max_windows)
+    references = [TIMESTAMP.sub(" ", windows.segment(number).text) for number in range(len(windows))]
+    if settings.metric not in DevScorer(labels, 0, Path()).scores(windows, references):
+        yield _nothing_counted(settings)
+
+
+def _nothing_counted(settings: EvaluationSettings) -> str:
+    return (
+        f"data.dev: its windows have nothing to compute {settings.metric} from; choose another evaluation.metric, or "
+        "other data"
+    )
 
 
 def evaluation_arguments(recipe: Recipe) -> dict[str, Any]:

@@ -19,6 +19,12 @@ MAX_SKIPPED = 24
 and then a gradient that still overflows does so for another reason."""
 
 
+def _not_finite(model: Any) -> str | None:
+    """Return the name of a weight that is not finite, ``None`` if all are."""
+    weights = model.named_parameters() if model is not None else ()
+    return next((name for name, weight in weights if not torch.isfinite(weight.detach()).all()), None)
+
+
 class FiniteSteps(TrainerCallback):
     """Stops a run whose loss or gradient norm is infinite or not a number.
 
@@ -51,7 +57,9 @@ class FiniteSteps(TrainerCallback):
         """Take note of the norm of gradients that are gone already."""
         self._norm = norm
 
-    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, optimizer: Any = None, **_: Any) -> None:
+    def on_pre_optimizer_step(
+        self, args: Any, state: Any, control: Any, optimizer: Any = None, model: Any = None, **_: Any
+    ) -> None:
         """Raise if the step that is about to be taken is not finite.
 
         Raises:
@@ -62,6 +70,11 @@ class FiniteSteps(TrainerCallback):
         self.skipped = self.skipped + 1 if problem else 0
         self._untold += bool(problem)
         if problem and (self._recipe.precision != "fp16" or self.skipped > MAX_SKIPPED):
+            if state.global_step == 0 and (name := _not_finite(model)):
+                raise RecipeError(
+                    f"model.base: {self._recipe.model.base}: values are infinite or not numbers ({name}); copy the "
+                    f"model again, or choose another, and remove {self._folder}"
+                )
             raise RecipeError(self._message(state.global_step + 1, problem))
 
     def on_log(self, args: Any, state: Any, control: Any, **_: Any) -> None:

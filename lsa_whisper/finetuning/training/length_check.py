@@ -12,6 +12,7 @@ from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.dataset import WindowDataset
 from lsa_whisper.dataset.collator import MARGIN_FRAMES
 from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.training.schedule_check import schedule_problem
 
 LITTLE_HOURS = 0.5
 """Hours of speech from which results were measured (docs/your-corpus.md): with half an hour a LoRA's F1 of repetitions
@@ -26,6 +27,14 @@ def length_problems(recipe: Recipe, windows: WindowDataset, start: Checkpoint) -
         yield (
             f"training.warmup_steps: {warmup:g} steps, but the run has {steps}, so that it would never reach its "
             "learning rate; set fewer, or a share of the run such as 0.1"
+        )
+    if steps is not None and (problem := schedule_problem(recipe, max(steps, 1))):
+        yield problem
+    step_windows = recipe.training.per_device_train_batch_size * _ranks(recipe)
+    if recipe.trainer_args.get("dataloader_drop_last") and len(windows) < step_windows:
+        yield (
+            f"trainer_args.dataloader_drop_last: {len(windows)} windows do not fill a batch of {step_windows}, so that "
+            "nothing would be trained; leave it out"
         )
     augment, mels = recipe.data.augment, int(start.model.config.num_mel_bins)
     frames = shortest_input(recipe, windows)
@@ -44,10 +53,13 @@ def optimizer_steps(recipe: Recipe, windows: int) -> int | None:
         return recipe.training.max_steps
     if recipe.data.corpora or recipe.data.spliced is not None:
         return None
-    ranks = recipe.window_ranks(int(os.environ.get("WORLD_SIZE", "1")))
-    batches = math.ceil(windows / (recipe.training.per_device_train_batch_size * ranks))
+    batches = math.ceil(windows / (recipe.training.per_device_train_batch_size * _ranks(recipe)))
     per_epoch = math.ceil(batches / recipe.training.gradient_accumulation_steps)
     return math.ceil(per_epoch * recipe.training.num_train_epochs)
+
+
+def _ranks(recipe: Recipe) -> int:
+    return recipe.window_ranks(int(os.environ.get("WORLD_SIZE", "1")))
 
 
 def shortest_input(recipe: Recipe, windows: WindowDataset) -> int:
@@ -57,6 +69,14 @@ def shortest_input(recipe: Recipe, windows: WindowDataset) -> int:
         return most
     sound = windows.frames(int(np.argmin(windows.durations))) / (1 + recipe.data.augment.speed_perturbation)
     return min(most, int(sound) + MARGIN_FRAMES)
+
+
+def data_remarks(recipe: Recipe, windows: WindowDataset, processes: int) -> Iterator[str]:
+    """Yield what to expect where the data are little, or fewer than an optimizer step takes."""
+    yield from filter(None, (little_data(windows),))
+    step_windows = recipe.training.effective_batch * recipe.window_ranks(processes)
+    if recipe.training.gradient_accumulation_steps > 1 and step_windows > len(windows):
+        yield f"an optimizer step takes {step_windows} windows, but there are {len(windows)}: each step sees them all"
 
 
 def little_data(windows: WindowDataset) -> str | None:

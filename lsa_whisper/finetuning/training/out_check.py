@@ -16,16 +16,37 @@ from lsa_whisper.finetuning.recipe import Recipe
 def out_problems(recipe: Recipe) -> Iterator[str]:
     """Yield why ``out`` cannot be written: it is what the run starts from, or holds something else."""
     out = Path(recipe.out)
-    for source in _sources(recipe.model.base):
-        if source.resolve() == out.resolve():
-            yield f"out: {out} is the model that the run starts from, and would be replaced; choose another folder"
+    unfinished = out.with_name(f"{out.name}.unfinished")
+    for place in (out, unfinished):
+        if place.is_symlink() and not place.is_dir():
+            yield f"out: {place} is a symbolic link to nothing; remove it or choose another folder"
             return
+    if unfinished.is_symlink() or (unfinished.exists() and not unfinished.is_dir()):
+        yield f"out: {unfinished}, in which a run keeps its checkpoints, is not a folder; remove it"
+        return
+    yield from _overlaps(recipe, out.resolve(), unfinished.resolve())
     try:
         verify_replaceable(out)
     except CheckpointError as error:
         yield f"out: {error}"
     except OSError as error:
         yield f"out: {out}: {error.strerror}; choose another folder"
+
+
+def _overlaps(recipe: Recipe, out: Path, unfinished: Path) -> Iterator[str]:
+    """Yield that writing ``out`` would replace what the run reads, or add to it."""
+    for source in (folder.resolve() for folder in _sources(recipe.model.base)):
+        if source == out:
+            yield f"out: {out} is the model that the run starts from, and would be replaced; choose another folder"
+        elif source in out.parents:
+            yield f"out: {out} is inside the model that the run starts from; choose another folder"
+        elif out in source.parents:
+            yield f"out: {out} holds the model that the run starts from, and would be replaced; choose another folder"
+        elif unfinished in (source, *source.parents):
+            yield f"out: the model that the run starts from is in {unfinished}, which is removed; choose another folder"
+    read = [recipe.data.train, *([recipe.data.dev] if recipe.data.dev else [])]
+    if any(folder in Path(path).resolve().parents for path in read for folder in (out, unfinished)):
+        yield f"out: {out} or {unfinished.name} holds the data, and would be replaced; choose another folder"
 
 
 def _sources(base: str | None) -> Iterator[Path]:

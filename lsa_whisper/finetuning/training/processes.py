@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.distributed.ranks import is_launched
+from lsa_whisper.finetuning.distributed.ranks import is_launched, verify_ranks
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.strategies import strategy_of
+from lsa_whisper.system.machine import usable_cores
+
+_MIN_PROCESSES = 16
+"""So many processes are accepted on any machine: no node has more GPUs."""
 
 
 def check_processes(recipe: Recipe, processes: int) -> None:
@@ -18,6 +22,9 @@ def check_processes(recipe: Recipe, processes: int) -> None:
     """
     if processes < 1:
         raise RecipeError(f"--processes: 1 or more, not {processes}")
+    if (most := max(_MIN_PROCESSES, usable_cores())) < processes:
+        raise RecipeError(f"--processes: {processes} processes on this machine, at most {most}; use fewer")
+    verify_ranks(os.environ)
     ranks = int(os.environ["WORLD_SIZE"]) if is_launched() else processes
     if recipe.auto_micro_batch and ranks > 1:
         raise RecipeError("auto_micro_batch: one rank cannot restart alone; remove the setting, or use --processes 1")

@@ -14,10 +14,12 @@ from lsa_whisper.finetuning.memory.shape import shape_of
 from lsa_whisper.finetuning.recipe import Recipe, list_problems
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.training.adapter import require_bitsandbytes
+from lsa_whisper.finetuning.training.dev_evaluation import evaluation_callbacks
 from lsa_whisper.finetuning.training.optimizer import optimizer_arguments
 from lsa_whisper.finetuning.training.out_check import out_problems
 from lsa_whisper.finetuning.training.precision import precision_arguments
 from lsa_whisper.finetuning.training.schedule_check import check_schedule
+from lsa_whisper.finetuning.training.second_stage import check_second_stage
 from lsa_whisper.system.library_internals import reset_training_state
 from lsa_whisper.system.machine import usable_cores
 
@@ -53,6 +55,9 @@ def _files(recipe: Recipe) -> Iterator[str]:
     dev = {"data.dev": recipe.data.dev} if recipe.evaluation else {}
     sets = recipe.evaluation.other_sets if recipe.evaluation else {}
     other = {f"evaluation.{n if n == 'out_of_domain' else f'dev_sets.{n}'}": path for n, path in sets.items()}
+    scratch = recipe.model.scratch
+    for number, path in enumerate(scratch.vocab_manifests if scratch else ()):
+        other[f"model.scratch.vocab_manifests[{number}]"] = path
     for key, name in {"data.train": recipe.data.train, **dev, **other}.items():
         if name and not manifest.is_manifest(name):
             what = "is a folder without prepared data" if Path(name).is_dir() else "no such manifest"
@@ -139,6 +144,8 @@ _CHECKS: tuple[Callable[[Recipe], object], ...] = (
     _quantization,
     _liger,
     check_schedule,
+    check_second_stage,
+    lambda recipe: evaluation_callbacks(recipe, Path()),
     lambda recipe: strategy_of(recipe).check_requirements(recipe),
     _trainer_args,
 )

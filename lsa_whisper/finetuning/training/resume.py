@@ -58,6 +58,17 @@ def last_complete_checkpoint(run: Path, report: Callable[[str], None]) -> Path |
     return None
 
 
+def verify_before_loading(run: Path, recipe: Recipe) -> None:
+    """Return if the run in a folder, if there is one, is that of ``recipe``; nothing is changed.
+
+    Raises:
+        RecipeError: As :func:`verify_resumable`.
+    """
+    folders = (folder for folder in run.glob("checkpoint-*") if checkpoint_problem(folder) is None)
+    if last := max(folders, key=_step_of, default=None):
+        verify_resumable(last, recipe, int(os.environ.get("WORLD_SIZE", "1")), run_identity(recipe))
+
+
 def checkpoint_problem(folder: Path) -> str | None:
     """Return why a checkpoint cannot be used, ``None`` if it is complete."""
     try:

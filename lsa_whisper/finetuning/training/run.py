@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import glob
+import os
 import shutil
 import signal
 from collections.abc import Callable, Iterator
@@ -30,7 +31,8 @@ from lsa_whisper.finetuning.training.curves import CURVE, plot_curves
 from lsa_whisper.finetuning.training.data_check import check_data
 from lsa_whisper.finetuning.training.data_workers import shorten_socket_paths
 from lsa_whisper.finetuning.training.dev_evaluation import SAMPLES, TENSORBOARD, manifest_labels
-from lsa_whisper.finetuning.training.length_check import little_data
+from lsa_whisper.finetuning.training.gpu_settings import allocator_environment, tf32_remark
+from lsa_whisper.finetuning.training.length_check import data_remarks
 from lsa_whisper.finetuning.training.model import prepare_for_training, starting_checkpoint
 from lsa_whisper.finetuning.training.out_of_memory import train_within_memory
 from lsa_whisper.finetuning.training.pipeline_step import stage_sizes
@@ -39,10 +41,11 @@ from lsa_whisper.finetuning.training.provenance import provenance
 from lsa_whisper.finetuning.training.requirements import check_requirements
 from lsa_whisper.finetuning.training.resume import (
     last_complete_checkpoint,
+    verify_before_loading,
     verify_resumable,
     weights_only_loading,
 )
-from lsa_whisper.finetuning.training.schedule_check import high_rate
+from lsa_whisper.finetuning.training.schedule_check import unusual_rate
 from lsa_whisper.finetuning.training.stop import StopOnSignal
 from lsa_whisper.finetuning.training.trainer import SpeechTrainer
 from lsa_whisper.system import plain_json
@@ -69,14 +72,24 @@ def run_training(
             _tidy(out)
         return done
     check_requirements(recipe, name)
-    record = provenance(recipe)
+    with restored_environment():
+        os.environ |= allocator_environment(recipe, os.environ)
+        return _checked(recipe, report, force=force)
+
+
+def _checked(recipe: Recipe, report: Callable[[str], None], *, force: bool) -> Finetuned:
+    """Train by a recipe whose requirements are met, if its memory suffices."""
+    out, record = Path(recipe.out), provenance(recipe)
+    told = report if rank() == 0 else report_nothing
     if recipe.model.base is not None and rank() == 0:
         report(checkpoint.overview_line(recipe.model.base))
     if not force:
-        preflight(recipe, report if rank() == 0 else report_nothing)
+        preflight(recipe, told)
+    if remark := tf32_remark(recipe):
+        told(remark)
     if recipe.data.workers:
         shorten_socket_paths()
-    with convert_disk_errors(out, CheckpointError), _only_run(out), restored_environment(), report_lost_rank():
+    with convert_disk_errors(out, CheckpointError), _only_run(out), report_lost_rank():
         try:
             return train_within_memory(recipe, lambda fitting: _run(fitting, record, report), report)
         finally:
@@ -121,6 +134,7 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
     strategy = strategy_of(recipe)
     strategy.start(recipe)
     set_seed(recipe.seed)  # before the model: new weights and adapters are initialized randomly
+    verify_before_loading(_unfinished(out), recipe)
     if recipe.model.base is not None:
         check_data(recipe)
     start = starting_checkpoint(recipe, labels)
@@ -141,7 +155,7 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
     report(f"training {trainable} of {labels.style} labels on {len(trainer.train_dataset)} windows")
     if trainer.dev_evaluation:
         report(trainer.dev_evaluation.cost(recipe, trainer.args.world_size, weight_bytes))
-    for warning in (high_rate(recipe), little_data(trainer.train_dataset)):
+    for warning in (unusual_rate(recipe), *data_remarks(recipe, trainer.train_dataset, trainer.args.world_size)):
         if warning:
             report(warning)
     result = _train(trainer, unfinished, report)

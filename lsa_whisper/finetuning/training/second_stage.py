@@ -13,6 +13,7 @@ from lsa_whisper import checkpoint
 from lsa_whisper.checkpoint.adapter_base import base_of
 from lsa_whisper.checkpoint.folder import METADATA_FILE, digest
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
+from lsa_whisper.checkpoint.verification import is_local
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.distributed.ranks import rank
 from lsa_whisper.finetuning.recipe import AdapterSettings, Recipe
@@ -39,9 +40,26 @@ def base_to_load(recipe: Recipe) -> str:
         return str(recipe.model.base)
     if recipe.adapter.second_stage == "stack":
         return str(_merged(folder))
-    if problems := list(differing_settings(folder, recipe.adapter)):
-        raise RecipeError(f"adapter.second_stage: {folder} has {'; '.join(problems)}; set the same, or stack")
+    check_second_stage(recipe)
     return base_of(folder)
+
+
+def check_second_stage(recipe: Recipe) -> None:
+    """Return if the adapter to be continued is there and has the recipe's settings.
+
+    Raises:
+        RecipeError: With what is missing, or with every setting that differs.
+    """
+    if recipe.adapter is None or recipe.adapter.second_stage != "continue":
+        return
+    folder = first_stage(recipe)
+    if folder is None and is_local(str(recipe.model.base)):
+        raise RecipeError(
+            f"adapter.second_stage: continue needs the folder of an adapter as model.base, which {recipe.model.base} "
+            "is not; leave it out to train a new adapter"
+        )
+    if folder is not None and (problems := list(differing_settings(folder, recipe.adapter))):
+        raise RecipeError(f"adapter.second_stage: {folder} has {'; '.join(problems)}; set the same, or stack")
 
 
 def continued_adapter(model: Any, folder: Path) -> Any:

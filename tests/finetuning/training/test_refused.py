@@ -7,6 +7,7 @@ import importlib.util
 import shutil
 
 import pytest
+from safetensors.torch import load_file, save_file
 from tiny_whisper import build_checkpoint
 
 from lsa_whisper import checkpoint, manifest
@@ -15,6 +16,7 @@ from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.distributed.launch import thread_environment
 from lsa_whisper.finetuning.recipe import parse_recipe
 from lsa_whisper.finetuning.training import model
+from lsa_whisper.finetuning.training.data_check import check_data
 from lsa_whisper.system import machine
 
 
@@ -136,6 +138,30 @@ def test_little_data_and_a_high_rate_are_remarked(run, monkeypatch):
     lines = run("training.learning_rate=0.5", weights=True)
     assert any(line.startswith("little data: 0.0029 h of speech; half an hour holds") for line in lines)
     assert any(line.startswith("training.learning_rate: 0.5 is far above") for line in lines)
+
+
+def test_steps_that_take_more_windows_than_there_are_and_a_low_rate_are_remarked(run):
+    lines = run("training.learning_rate=0", "training.gradient_accumulation_steps=9", weights=True)
+    assert "an optimizer step takes 18 windows, but there are 6: each step sees them all" in lines
+    assert any("0 is far below what trains Whisper" in line and "to stay as it is" in line for line in lines)
+
+
+def test_a_base_that_is_not_finite_is_named(run, base, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(base, copy)
+    weights = load_file(copy / "model.safetensors")
+    next(weight for name, weight in weights.items() if "fc1.weight" in name)[0] = float("nan")
+    save_file(weights, copy / "model.safetensors", {"format": "pt"})
+    with pytest.raises(RecipeError, match=r"model\.base: .*copy: values are infinite or not numbers \(.*fc1\.weight\)"):
+        run(f"model.base={copy}", weights=True)
+
+
+@pytest.mark.parametrize(("strategy", "problem"), [("tensor_parallel", "4 attention heads"), ("pipeline", "4 layers")])
+def test_a_model_that_the_ranks_cannot_divide_is_refused(base, windows, tmp_path, monkeypatch, strategy, problem):
+    monkeypatch.setenv("WORLD_SIZE", "9")
+    text = f"{{data: {{train: {windows}}}, out: {tmp_path / 'out'}, model: {{base: {base}}}, strategy: {strategy}}}"
+    with pytest.raises(RecipeError, match=f"cannot divide {problem} among 9 ranks"):
+        check_data(parse_recipe(text))
 
 
 def test_threads_are_counted_by_the_cores_of_this_process(monkeypatch):

@@ -15,7 +15,7 @@ from transformers import TrainerControl, TrainerState
 from lsa_whisper.errors import CheckpointError, RecipeError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.recipe import OffloadSettings, Recipe, parse_recipe, with_overrides
-from lsa_whisper.finetuning.training import resume, saving, stop
+from lsa_whisper.finetuning.training import resume, run, saving, stop
 
 SUBJECT = {"recipe": {}, "data": "0"}
 SAVING = "save_strategy: steps, save_steps: 1, save_total_limit: 3"
@@ -288,6 +288,13 @@ def test_a_run_does_not_resume_by_another_recipe(windows, checkpoint_of, overrid
     assert resumed(folder, recipe) == []
     with pytest.raises(RecipeError, match=said):
         resumed(folder, with_overrides(recipe, [override]))
+
+
+def test_another_recipe_is_refused_before_weights_are_loaded(stopped, monkeypatch):
+    path, _ = stopped
+    monkeypatch.setattr(run, "starting_checkpoint", lambda *_: pytest.fail("weights were loaded"))
+    with pytest.raises(RecipeError, match="saved with seed 0, not 4; resume with that"):
+        finetune(path, set=["seed=4"], report=lambda _: None)
 
 
 def test_every_changed_key_is_named(windows, checkpoint_of):

@@ -1,0 +1,38 @@
+"""What torch does on a GPU unless it is told otherwise: memory for inputs of many lengths, and fp32 in all its bits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+
+from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.training.precision import has_gpu
+
+_ALLOCATOR = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
+"""Names of one variable: from torch 2.10 on, and before."""
+_TF32_CAPABILITY = (8, 0)
+
+
+def allocator_environment(recipe: Recipe, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variable that lets torch's allocator grow its blocks; nothing if the user has set it.
+
+    With ``data.trim`` the inputs of each step have another length. Without growing blocks, the allocator keeps one for
+    each, and memory runs out while much of it is unused. It must be set before the GPU is used.
+    """
+    if not recipe.data.trim or not has_gpu(recipe) or any(name in environment for name in _ALLOCATOR):
+        return {}
+    major, minor = (int(part) for part in torch.__version__.split(".")[:2])
+    return {_ALLOCATOR[(major, minor) < (2, 10)]: "expandable_segments:True"}
+
+
+def tf32_remark(recipe: Recipe) -> str | None:
+    """Return what to set where a GPU multiplies fp32 in TF32 but is not told to, ``None`` elsewhere."""
+    if recipe.precision != "fp32" or "tf32" in recipe.trainer_args or not has_gpu(recipe):
+        return None
+    if torch.cuda.get_device_capability() < _TF32_CAPABILITY:
+        return None
+    return (
+        "precision: fp32 multiplies with all bits, which this card does slowly; precision: auto is the usual way, and "
+        "trainer_args.tf32=true multiplies with 10 bits of 23 in fp32"
+    )

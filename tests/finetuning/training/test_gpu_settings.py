@@ -1,0 +1,55 @@
+"""What a run tells torch, and its user, about a GPU; the card is mocked."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+import torch
+from old_card import mock_card
+
+from lsa_whisper.finetuning import finetune
+from lsa_whisper.finetuning.recipe import parse_recipe
+from lsa_whisper.finetuning.training import run
+from lsa_whisper.finetuning.training.gpu_settings import allocator_environment, tf32_remark
+
+TRIMMED = "{data: {train: t, trim: true}, out: o, model: {base: m}}"
+
+
+def test_trimmed_inputs_grow_blocks_of_memory_on_a_gpu_unless_the_user_has_said_otherwise(monkeypatch):
+    recipe = parse_recipe(TRIMMED)
+    assert allocator_environment(recipe, {}) == {}
+    mock_card(monkeypatch)
+    monkeypatch.setattr(torch, "__version__", "2.13.0+cu130")
+    assert allocator_environment(recipe, {}) == {"PYTORCH_ALLOC_CONF": "expandable_segments:True"}
+    monkeypatch.setattr(torch, "__version__", "2.9.1")
+    assert allocator_environment(recipe, {}) == {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
+    for name in ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"):
+        assert allocator_environment(recipe, {name: "max_split_size_mb:64"}) == {}
+    for setting in ("data.trim=false", "training.use_cpu=true"):
+        assert allocator_environment(parse_recipe(TRIMMED, set=[setting]), {}) == {}
+
+
+def test_it_is_set_before_memory_is_looked_at_and_only_during_the_run(windows, scratch_recipe, tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr(run, "allocator_environment", lambda recipe, environment: {"PYTORCH_ALLOC_CONF": "here"})
+    monkeypatch.setattr(run, "preflight", lambda *_: seen.append(os.environ["PYTORCH_ALLOC_CONF"]))
+    (tmp_path / "r.yaml").write_text(scratch_recipe(windows, tmp_path / "out"))
+    finetune(tmp_path / "r.yaml", report=lambda _: None)
+    assert seen == ["here"] and "PYTORCH_ALLOC_CONF" not in os.environ
+
+
+@pytest.mark.parametrize(
+    ("capability", "settings", "told"),
+    [
+        ((8, 0), [], True),
+        ((7, 5), [], False),
+        ((8, 0), ["precision=bf16"], False),
+        ((8, 0), ["trainer_args.tf32=false"], False),
+        ((8, 0), ["training.use_cpu=true"], False),
+    ],
+)
+def test_fp32_on_a_card_with_tf32_is_remarked(monkeypatch, capability, settings, told):
+    mock_card(monkeypatch, capability=capability)
+    remark = tf32_remark(parse_recipe(TRIMMED, set=settings))
+    assert (remark is not None) == told and (not told or "trainer_args.tf32=true" in remark)
