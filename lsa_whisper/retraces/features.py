@@ -10,6 +10,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
+from lsa_whisper.retraces.context import BREAKS, WORDS_AROUND, Columns
 from lsa_whisper.retraces.word_kinds import OPEN, stem_and_clitic, word_class
 from lsa_whisper.retraces.words import SpokenWord
 
@@ -56,6 +57,8 @@ def _same_class(first: str, second: str) -> str:
     return "related class" if one.split("+")[0] == other.split("+")[0] else ""
 
 
+ALWAYS = "always"
+"""The feature of every word."""
 MAX_MATCH_LENGTH = 8
 """How many words ahead a copy is looked for."""
 
@@ -77,14 +80,28 @@ def features(words: Sequence[SpokenWord], like: Likenesses | None = None) -> lis
     True
     """
     like = likenesses(words) if like is None else like
-    names = [_START, *(_names(word.text) for word in words), _END, _END]
+    columns = Columns([words])
+    around, breaks = columns.names(WORDS_AROUND), columns.names(BREAKS)
+    rare = zip(_signs(words), breaks, _repeats(words, like), strict=True)
+    return [[ALWAYS, *one, *(name for part in more for name in part)] for one, more in zip(around, rare, strict=True)]
+
+
+def rare_features(words: Sequence[SpokenWord], like: Likenesses) -> list[list[str]]:
+    """Return the features of each of ``words`` that few words have: signs of a break, and copies."""
+    return [[*one, *more] for one, more in zip(_signs(words), _repeats(words, like), strict=True)]
+
+
+def _signs(words: Sequence[SpokenWord]) -> list[list[str]]:
+    if any(word.cut_off or word.after_filler or word.after_comma for word in words):
+        return [_breaks(words, at) for at in range(len(words))]
+    return [[]] * len(words)
+
+
+def _repeats(words: Sequence[SpokenWord], like: Likenesses) -> list[list[str]]:
     timed = any(word.span for word in words)
     groups = _groups(words, like)
     return [
         [
-            "always",
-            *_context(names[at : at + 4], at, len(words)),
-            *_breaks(words, at),
             *(_times(words, at) if timed else ()),
             *(_copies(words, like, at) if like[at] else ("no copy",)),
             *_earlier_copy(like, at),
@@ -96,60 +113,29 @@ def features(words: Sequence[SpokenWord], like: Likenesses | None = None) -> lis
 
 def likenesses(words: Sequence[SpokenWord]) -> Likenesses:
     """Return how alike each of ``words`` is to those after it."""
-    said = [(word.text, word.cut_off) for word in words]
+    said = [(word.text, word.cut_off, _shared(word.text)) for word in words]
     return [
         {
             to: alike
-            for to, (later, later_cut_off) in enumerate(said[at + 1 : at + 1 + MAX_MATCH_LENGTH], at + 1)
-            if (alike := _likeness(text, later, cut_off, later_cut_off))
+            for to, (later, later_cut_off, others) in enumerate(said[at + 1 : at + 1 + MAX_MATCH_LENGTH], at + 1)
+            if (cut_off or later_cut_off or not shared.isdisjoint(others))
+            and (alike := _likeness(text, later, cut_off, later_cut_off))
         }
-        for at, (text, cut_off) in enumerate(said)
+        for at, (text, cut_off, shared) in enumerate(said)
     ]
-
-
-class _Names(NamedTuple):
-    """A word and its class, and the features of the words around it that name it alone: at -1, 0, 1 and 2."""
-
-    text: str
-    word_class: str
-    texts: tuple[str, ...]
-    classes: tuple[str, ...]
-
-
-def _names_of(text: str, name: str) -> _Names:
-    texts = tuple(f"word {step}: {text}" for step in (-1, 0, 1, 2))
-    return _Names(text, name, texts, tuple(f"class {step}: {name}" for step in (-1, 0, 1)))
 
 
 @lru_cache(maxsize=50_000)
-def _names(text: str) -> _Names:
-    return _names_of(text, word_class(text))
-
-
-_START, _END = _names_of("<start>", "<start>"), _names_of("<end>", "<end>")
-
-
-def _context(around: Sequence[_Names], at: int, count: int) -> list[str]:
-    """The word ``at`` of ``count``, the one before it and the two behind it, which are ``around``."""
-    before, word, after, second = around
-    classes = f"{word.word_class} {after.word_class}"
-    return [
-        before.texts[0],
-        word.texts[1],
-        after.texts[2],
-        second.texts[3],
-        f"words: {word.text} {after.text}",
-        f"words before: {before.text} {word.text}",
-        before.classes[0],
-        word.classes[1],
-        after.classes[2],
-        f"classes: {classes}",
-        f"classes before: {before.word_class} {word.word_class}",
-        f"classes around: {before.word_class} {classes}",
-        f"classes ahead: {classes} {second.word_class}",
-        f"from start: {min(at, 4)}",
-        f"to end: {min(count - 1 - at, 4)}",
-    ]
+def _shared(text: str) -> frozenset[str]:
+    """Return what whole words must share one of to be alike: a stem, a beginning, a class."""
+    name, stem = word_class(text), stem_and_clitic(text)[0]
+    return frozenset(
+        (
+            stem,
+            f"{text[:4]}..." if len(text) >= 4 else stem,
+            stem if name.startswith(OPEN) else f"{name.split('+')[0]} class",
+        )
+    )
 
 
 def _breaks(words: Sequence[SpokenWord], at: int) -> list[str]:
@@ -165,9 +151,6 @@ def _breaks(words: Sequence[SpokenWord], at: int) -> list[str]:
     word = words[at]
     if word.cut_off:
         made.append(f"cut off, length {min(len(word.text), 5)}")
-    if at + 1 < len(words):
-        after = words[at + 1]
-        made.append(f"break: {word_class(word.text)} {word.cut_off} {after.after_filler} {word_class(after.text)}")
     return made
 
 
