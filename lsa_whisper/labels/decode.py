@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from lsa_whisper.chat import Line, Utterance, utterance
 from lsa_whisper.chat.codes import MAX_SPEAKER_CODE, SPEAKER_CODE
-from lsa_whisper.chat.tree import build_tree
-from lsa_whisper.labels.canonical import AUDIBLE_EVENTS, LABEL_TERMINATORS, canonical
+from lsa_whisper.labels.canonical import AUDIBLE_EVENTS, LABEL_TERMINATORS, canonical_words
 from lsa_whisper.labels.infer_marks import infer_all_marks
 from lsa_whisper.labels.joined_numbers import without_joiners, without_revised_numbers, written_numbers
 from lsa_whisper.labels.notation import label_to_chat
@@ -118,9 +117,8 @@ def _decoded(draft: _Draft, marked: Mapping[str, str], chat: bool, tagger: Tagge
     found: list[Utterance] = []
     repairs = draft.repairs
     for each in draft.sentences:
-        tree = build_tree(marked[each.words])
-        tier = canonical(tree.items, each.terminator, every_event=not chat)
-        repairs += tier.dropped + len(tree.faults) + (each.terminator not in LABEL_TERMINATORS)
+        tier = canonical_words(marked[each.words], each.terminator, every_event=not chat)
+        repairs += tier.dropped + (each.terminator not in LABEL_TERMINATORS)
         if tier.text:
             text = add_retraces(tier.text, tagger) if chat and tagger else tier.text
             found.append(_utterance(each.speaker, text, each.written))

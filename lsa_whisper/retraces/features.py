@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from operator import attrgetter
 from typing import NamedTuple
 
 from lsa_whisper.retraces.context import BREAKS, WORDS_AROUND, Columns
@@ -88,7 +87,8 @@ def features(words: Sequence[SpokenWord], like: Likenesses | None = None) -> lis
 
 def rare_features(words: Sequence[SpokenWord], like: Likenesses) -> list[list[str]]:
     """Return the features of each of ``words`` that few words have: signs of a break, and copies."""
-    return [[*one, *more] for one, more in zip(_signs(words), _repeats(words, like), strict=True)]
+    signs, repeats = _signs(words), _repeats(words, like)
+    return [[*one, *more] for one, more in zip(signs, repeats, strict=True)] if any(signs) else repeats
 
 
 def _signs(words: Sequence[SpokenWord]) -> list[list[str]]:
@@ -99,15 +99,15 @@ def _signs(words: Sequence[SpokenWord]) -> list[list[str]]:
 
 def _repeats(words: Sequence[SpokenWord], like: Likenesses) -> list[list[str]]:
     timed = any(word.span for word in words)
-    groups = _groups(words, like)
+    earlier = _earlier_copies(like)
     return [
         [
             *(_times(words, at) if timed else ()),
             *(_copies(words, like, at) if like[at] else ("no copy",)),
-            *_earlier_copy(like, at),
-            *_best_group(groups, at),
+            *((earlier[at],) if at in earlier else ()),
+            *group,
         ]
-        for at in range(len(words))
+        for at, group in enumerate(_best_groups(_groups(words, like), len(words)))
     ]
 
 
@@ -186,45 +186,54 @@ def _copies(words: Sequence[SpokenWord], like: Likenesses, at: int) -> list[str]
     return made
 
 
-def _earlier_copy(like: Likenesses, at: int) -> list[str]:
-    for back in range(1, min(at, _WINDOW) + 1):
-        if (alike := like[at - back].get(at)) in COPIES:
-            return [f"is copy {back}: {alike}"]
-    return []
+def _earlier_copies(like: Likenesses) -> dict[int, str]:
+    """The nearest word before each word that it is a copy of."""
+    return {
+        to: f"is copy {to - at}: {alike}"
+        for at, alike_words in enumerate(like)
+        for to, alike in alike_words.items()
+        if to - at <= _WINDOW and alike in COPIES
+    }
 
 
 class _Group(NamedTuple):
     """Words ``start`` to before ``repair``; ``rank`` is how well those from ``repair`` on match them, and how many."""
 
-    rank: tuple[float, int]
-    start: int
     repair: int
+    start: int
+    rank: tuple[float, int]
     ends: str
 
 
 def _groups(words: Sequence[SpokenWord], like: Likenesses) -> list[_Group]:
     """Return the groups of words whose first word is like the repair's, and those that end in a cut-off word."""
+    pairs = {(to, at) for at, alike in enumerate(like) for to in alike if to - at <= _WINDOW}
+    broken = (at for at in range(1, len(words)) if words[at - 1].cut_off)
+    pairs.update((repair, start) for repair in broken for start in range(max(0, repair - _WINDOW), repair))
     found = []
-    for repair in range(1, len(words)):
-        cut_off, filler = words[repair - 1].cut_off, words[repair].after_filler
-        for start in range(max(0, repair - _WINDOW), repair):
-            if cut_off or repair in like[start]:
-                length = repair - start
-                ratio = _matched(like, start, repair, len(words)) / length + 0.2 * cut_off + 0.1 * filler
-                found.append(_Group((ratio, length), start, repair, f"{cut_off} {filler}"))
+    for repair, start in sorted(pairs):
+        cut_off, filler, length = words[repair - 1].cut_off, words[repair].after_filler, repair - start
+        ratio = _matched(like, start, repair, len(words)) / length + 0.2 * cut_off + 0.1 * filler
+        found.append(_Group(repair, start, (ratio, length), f"{cut_off} {filler}"))
     return found
 
 
-def _best_group(groups: Sequence[_Group], at: int) -> list[str]:
-    """The group of words around this one that is best matched by the words after it."""
-    around = [each for each in groups if each.start <= at < each.repair]
-    if not around:
-        return []
-    best = max(around, key=attrgetter("rank"))
-    ratio, length = best.rank
+def _best_groups(groups: Sequence[_Group], count: int) -> list[list[str]]:
+    """The group of words around each word that is best matched by the words after it."""
+    best: list[_Group | None] = [None] * count
+    for each in groups:
+        for at in range(each.start, each.repair):
+            known = best[at]
+            if known is None or each.rank > known.rank:
+                best[at] = each
+    return [_described(each, at) if each else [] for at, each in enumerate(best)]
+
+
+def _described(group: _Group, at: int) -> list[str]:
+    ratio, length = group.rank
     name = f"window {int(ratio * 5)}"
-    place = f"{name}, {best.repair - at} to repair, {at - best.start} from start"
-    return [name, f"{name}, {min(length, 4)} words", place, f"{name}, {best.ends}"]
+    place = f"{name}, {group.repair - at} to repair, {at - group.start} from start"
+    return [name, f"{name}, {min(length, 4)} words", place, f"{name}, {group.ends}"]
 
 
 def _matched(like: Likenesses, start: int, repair: int, count: int) -> float:

@@ -47,9 +47,12 @@ class LinearChain:
 
     def sums(self, words: Sequence[Sequence[str]]) -> Matrix:
         """Return the sum of the weights of the features of each of ``words``."""
-        known = self._rows
-        found = [known[name] for features in words for name in features if name in known]
-        counts = [sum(name in known for name in features) for features in words]
+        found: list[int] = []
+        counts = []
+        for features in words:
+            rows = list(filter(None, map(self._rows.get, features)))
+            found += rows
+            counts.append(len(rows))
         places = np.repeat(np.arange(len(words)), counts)
         weights = self._weights[found]
         return np.stack([np.bincount(places, column, len(words)) for column in weights.T], axis=1)

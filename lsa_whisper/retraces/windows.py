@@ -75,11 +75,11 @@ def window_features(words: Sequence[SpokenWord], like: Likenesses | None = None)
 def repair_features(words: Sequence[SpokenWord], like: Likenesses) -> list[list[str]]:
     """Return the features of each of ``words`` of what it may be taken back with, and of what repairs it."""
     kinds = _Kinds(words)
-    parted = ["", *(parted_by(words, at) for at in range(1, len(words))), ""]
+    parted = [*(parted_by(words, at) if at else "" for at in range(len(words))), ""]
     best = _best(_windows(kinds.broad[_FIRST : _FIRST + len(words)], parted, like), len(words))
     return [
         [
-            *_first_copies(kinds, parted, like[at], at),
+            *(_first_copies(kinds, parted, like[at], at) if like[at] else ()),
             *(name for rank, each in enumerate(around) for name in _described(each, rank, kinds, at)),
             *(() if around else ("no window",)),
         ]
@@ -100,18 +100,18 @@ def parted_by(words: Sequence[SpokenWord], at: int) -> str:
 def _first_copies(kinds: _Kinds, parted: Sequence[str], like: Mapping[int, str], at: int) -> list[str]:
     """The next two words that are like this one, with what stands before them and what they would follow."""
     made: list[str] = []
-    broad = kinds.broad[_FIRST - 1 :]  # of the word before each
+    broad, before = kinds.broad, _FIRST - 1
     for to in [to for to in like if to - at <= _MAX_LENGTH][:2]:
         alike, distance = like[to], to - at
         made += [
-            f"bridge {alike}: {broad[at]} {broad[to + 1]}",
+            f"bridge {alike}: {broad[before + at]} {broad[_FIRST + to]}",
             f"bridge {min(distance, 4)} {alike}: {kinds.fine[_FIRST + at]}",
-            f"break {alike} {min(distance, 3)}: {broad[to]} {parted[to]} {broad[to + 1]}",
+            f"break {alike} {min(distance, 3)}: {broad[before + to]} {parted[to]} {broad[_FIRST + to]}",
             f"parted {alike} {distance}: {parted[to]}",
         ]
         if distance > 1:
-            left = " ".join(broad[at + 2 : min(to, at + 3) + 1])
-            made.append(f"left out {alike}: {left} > {broad[to + 2]}")
+            left = " ".join(broad[_FIRST + at + 1 : _FIRST + min(to, at + 3)])
+            made.append(f"left out {alike}: {left} > {broad[_FIRST + to + 1]}")
     return made
 
 
@@ -119,14 +119,15 @@ def _windows(broad: Sequence[str], parted: Sequence[str], like: Likenesses) -> I
     """Yield the windows whose first words are alike or of one kind, and those before a cut-off word's repair."""
     values = [_values(broad, like[at], at) for at in range(len(broad))]
     for repair in range(1, len(broad)):
-        parts = parted[repair]
-        bonus = 0.3 * ("-" in parts) + 0.1 * ("~" in parts)
+        parts, kind = parted[repair], broad[repair]
+        cut_off = "-" in parts
         for first in range(max(0, repair - _MAX_LENGTH), repair):
-            begins = like[first].get(repair, "") or ("kind" if broad[first] == broad[repair] else "")
-            if not begins and "-" not in parts:
+            if not cut_off and broad[first] != kind and repair not in like[first]:
                 continue
+            begins = like[first].get(repair, "kind" if broad[first] == kind else "")
             score, copies = _likeness_of(values[first:repair], repair, len(broad))
-            if score > 0 or "-" in parts:
+            if score > 0 or cut_off:
+                bonus = 0.3 * cut_off + 0.1 * ("~" in parts)
                 yield RepairWindow((score + bonus) / (repair - first), first, repair, copies, begins, parts)
 
 
@@ -142,11 +143,12 @@ def _values(broad: Sequence[str], like: Mapping[int, str], at: int) -> dict[int,
 
 def _likeness_of(values: Sequence[Mapping[int, float]], repair: int, count: int) -> tuple[float, int]:
     """Return how alike the words before and after ``repair`` are, in the best alignment, and how many are copies."""
-    after = range(repair, min(count, repair + len(values) + 2))
-    rows = [row_values for row_values in values if not row_values.keys().isdisjoint(after)]
-    if len(rows) == 1:
-        best_value = max(value for to, value in rows[0].items() if to in after)
+    end = repair + len(values) + 2
+    rows = [row for row in values if any(repair <= to < end for to in row)]
+    if len(rows) < 2:
+        best_value = max((value for row in rows for to, value in row.items() if repair <= to < end), default=0.0)
         return best_value, int(best_value == 1)
+    after = range(repair, min(count, end))
     above = [(0.0, 0)] * (len(after) + 1)
     for row_values in rows:
         row = [(0.0, 0)]
