@@ -158,11 +158,14 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     source = Source(Path(place).stem)
     slots = {name: _time_ms(slot.get("TIME_VALUE"), name, line) for name, slot in _named(root, "TIME_SLOT")}
     tiers = dict(_named(root, "TIER"))
-    annotations = {
-        each.get("ANNOTATION_ID", ""): _annotation(each, name)
-        for name, tier in tiers.items()
-        for each in [*tier.iter("ALIGNABLE_ANNOTATION"), *tier.iter("REF_ANNOTATION")]
-    }
+    annotations: _Annotations = {}
+    for tier_name, tier in tiers.items():
+        for each in [*tier.iter("ALIGNABLE_ANNOTATION"), *tier.iter("REF_ANNOTATION")]:
+            name = each.get("ANNOTATION_ID", "")
+            unique = (
+                name if name not in annotations else f"{name} ({len(annotations)})"
+            )  # of documents that were merged
+            annotations[unique] = _annotation(each, unique, tier_name)
     _add_missing(slots, annotations, source, line)
     _interpolate(slots, annotations, source)
     spans = {name: _span(each, name, slots, line) for name, each in annotations.items()}
@@ -187,12 +190,11 @@ def _time_ms(value: str | None, name: str, line: Callable[[str], str]) -> int | 
     return int(value)
 
 
-def _annotation(each: Element, tier: str) -> _Annotation:
+def _annotation(each: Element, name: str, tier: str) -> _Annotation:
     value = each.find("ANNOTATION_VALUE")
     text = "" if value is None else "".join(value.itertext()).strip()
     if each.tag == "REF_ANNOTATION":
         return _Annotation(text, tier, None, each.get("ANNOTATION_REF"))
-    name = each.get("ANNOTATION_ID", "")
     start, end = each.get("TIME_SLOT_REF1"), each.get("TIME_SLOT_REF2")
     return _Annotation(text, tier, (start or f"start of {name}", end or f"end of {name}"))
 

@@ -29,7 +29,7 @@ SECOND_SPEAKER = "second speaker"
 """Who speaks behind a dash within a cue: subtitles say only that it is another speaker."""
 
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*)>(.*?)(?=<v[\s.]|$)", re.DOTALL)
-_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|<[\d:.]+>|\{\\[^{}]*\}")
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|<[\d:.]+>|\{\\[^{}]*\}|\{/?[bius]\}")
 _WORD_TIME = re.compile(r"<(?:(\d{1,2}):)?(\d{1,2}):(\d{2})\.(\d{3})>")
 _TURN = re.compile(
     r"^\s*(?:[-–—](?=\s|[^\W\d_])|>{2,3})\s*|(?<=[.?!…])\s+[-–—]\s+(?=[^\W\d_])|\s+>{2,3}\s*", re.MULTILINE
