@@ -55,6 +55,7 @@ class _Token(NamedTuple):
     ends: bool
 
 
+@lru_cache(maxsize=1 << 15)
 def read_marks(text: str, language: str) -> str:
     """Return ``text`` in which every full stop ends a sentence; signs that do not are gone, or codes of CHAT.
 

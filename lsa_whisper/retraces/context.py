@@ -83,6 +83,53 @@ KINDS_AROUND = _templates("""
 """)
 
 
+Texts = Mapping[str, Sequence[str]]
+"""The columns of one utterance, by name, with its edges."""
+
+
+def columns_of(words: Sequence[SpokenWord]) -> Texts:
+    """Return the columns of an utterance; :class:`Columns` has those of many."""
+    texts = [word.text for word in words]
+    kinds = [word_kind(text) for text in texts]
+    before, after = [_NO_WORD] * BEFORE, [_NO_WORD] * AFTER
+    return {
+        "text": _edged(texts),
+        "class": _edged([word_class(text) for text in texts]),
+        "kind": _edged(kinds),
+        "broad": _edged([broad_kind(kind) for kind in kinds]),
+        "parted": [*before, _NO_WORD, *(parted_by(words, at) for at in range(1, len(words))), *after],
+        "cut off": [*before, *(str(word.cut_off) for word in words), *after],
+        "filler": [*before, *(str(word.after_filler) for word in words), *after],
+        "from start": [*before, *(str(min(at, _FAR)) for at in range(len(words))), *after],
+        "to end": [*before, *(str(min(at, _FAR)) for at in range(len(words) - 1, -1, -1)), *after],
+    }
+
+
+def _edged(values: Sequence[str]) -> list[str]:
+    return [*[START] * BEFORE, *values, *[END] * AFTER]
+
+
+def names(columns: Texts, templates: Sequence[Template]) -> list[list[str]]:
+    """Return the features of each word of an utterance by ``templates``, in their order."""
+    made: list[list[str]] = [[] for _ in range(len(columns["text"]) - BEFORE - AFTER)]
+    for name, parts in templates:
+        shifted = (columns[column][BEFORE + place :] for column, place in parts)
+        for found, values in zip(made, zip(*shifted, strict=False), strict=False):
+            if _NO_WORD not in values:
+                found.append(name.format(*values))
+    return made
+
+
+def parted_by(words: Sequence[SpokenWord], at: int) -> str:
+    """Return what parts the word ``at`` from the one before: a cut-off word (-), a filler (~), a comma.
+
+    >>> parted_by([SpokenWord("sto", cut_off=True), SpokenWord("story", after_filler=True)], 1)
+    '-~'
+    """
+    word = words[at]
+    return "-" * words[at - 1].cut_off + "~" * word.after_filler + "," * word.after_comma
+
+
 @dataclass(frozen=True)
 class Column:
     """What is known of each word: an index into ``values`` for each, edges included."""
@@ -158,15 +205,3 @@ class Columns:
             codes, indices = np.divmod(codes, len(column.values))
             said.append([column.values[index] for index in indices])
         return [template.name.format(*values) for values in zip(*reversed(said), strict=True)], inverse
-
-    def names(self, templates: Sequence[Template]) -> list[list[str]]:
-        """Return the features of each word by ``templates``, in their order."""
-        texts = {name: [each.values[at] for at in each.indices] for name, each in self.by_name.items()}
-        return [
-            [
-                template.name.format(*values)
-                for template in templates
-                if _NO_WORD not in (values := [texts[column][at + place] for column, place in template.parts])
-            ]
-            for at in self.own
-        ]

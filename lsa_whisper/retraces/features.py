@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from lsa_whisper.retraces.context import BREAKS, WORDS_AROUND, Columns
+from lsa_whisper.retraces.context import BREAKS, WORDS_AROUND, Texts, columns_of, names
 from lsa_whisper.retraces.word_kinds import OPEN, stem_and_clitic, word_class
 from lsa_whisper.retraces.words import SpokenWord
 
@@ -69,18 +69,20 @@ Likenesses = list[dict[int, str]]
 """For each word, those of the next ``MAX_MATCH_LENGTH`` words that are alike, and how."""
 
 
-def features(words: Sequence[SpokenWord], like: Likenesses | None = None) -> list[list[str]]:
+def features(
+    words: Sequence[SpokenWord], like: Likenesses | None = None, columns: Texts | None = None
+) -> list[list[str]]:
     """Return the features of each of an utterance's ``words``.
 
     Times and commas are used where they are there; a model is trained with and without them. ``like`` is what
-    :func:`likenesses` returns, if it is known.
+    :func:`likenesses` returns, ``columns`` what :func:`~.context.columns_of` does, if they are known.
 
     >>> "copy 1: same" in features([SpokenWord("the"), SpokenWord("the"), SpokenWord("dog")])[0]
     True
     """
     like = likenesses(words) if like is None else like
-    columns = Columns([words])
-    around, breaks = columns.names(WORDS_AROUND), columns.names(BREAKS)
+    columns = columns_of(words) if columns is None else columns
+    around, breaks = names(columns, WORDS_AROUND), names(columns, BREAKS)
     rare = zip(_signs(words), breaks, _repeats(words, like), strict=True)
     return [[ALWAYS, *one, *(name for part in more for name in part)] for one, more in zip(around, rare, strict=True)]
 

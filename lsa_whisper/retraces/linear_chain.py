@@ -12,8 +12,8 @@ import pycrfsuite
 
 _MAX_WEIGHT = 1e3
 _AT_ONCE = 1024
-_LEAST = -600.0
-"""Logarithm of the least factor that cannot make all probabilities zero."""
+_LEAST, _SCALED = -80.0, 8
+"""Logarithm of the least factor of a transition, and after how many the products are scaled: none becomes zero."""
 Matrix = npt.NDArray[np.float64]
 
 
@@ -45,17 +45,16 @@ class LinearChain:
         known = self._rows
         return self._weights[[known.get(name, 0) for name in features]]
 
-    def sums(self, words: Sequence[Sequence[str]]) -> Matrix:
+    def sums(self, words: Iterable[Iterable[str]]) -> Matrix:
         """Return the sum of the weights of the features of each of ``words``."""
         found: list[int] = []
-        counts = []
+        starts = []
         for features in words:
-            rows = list(filter(None, map(self._rows.get, features)))
-            found += rows
-            counts.append(len(rows))
-        places = np.repeat(np.arange(len(words)), counts)
-        weights = self._weights[found]
-        return np.stack([np.bincount(places, column, len(words)) for column in weights.T], axis=1)
+            starts.append(len(found))
+            found.append(0)  # each word has the row of nothing
+            found += filter(None, map(self._rows.get, features))
+        sums: Matrix = np.add.reduceat(self._weights[found], starts)
+        return sums
 
     def marginals(self, states: Matrix, counts: Sequence[int]) -> Matrix:
         """Return the probability of each label for each word.
@@ -79,11 +78,16 @@ class LinearChain:
         own = np.exp(states - states.max(2, keepdims=True))
         step = np.exp(np.maximum(self._transitions - self._transitions.max(), _LEAST))
         forward, backward = own.copy(), np.ones_like(own)
-        for at in range(1, own.shape[1]):
-            forward[:, at] *= _shares(forward[:, at - 1]) @ step
-        for at in range(own.shape[1] - 2, -1, -1):
-            after = _shares(own[:, at + 1] * backward[:, at + 1]) @ step.T
-            backward[:, at] = np.where(inside[:, at + 1, None], after, 1)
+        count = own.shape[1]
+        for at in range(1, count):
+            before = forward[:, at - 1]
+            forward[:, at] *= (before if at % _SCALED else _shares(before)) @ step
+        ragged = not inside.all()
+        for at in range(count - 2, -1, -1):
+            after = own[:, at + 1] * backward[:, at + 1]
+            backward[:, at] = (after if at % _SCALED else _shares(after)) @ step.T
+            if ragged:
+                backward[~inside[:, at + 1], at] = 1
         return _shares(_shares(forward) * _shares(backward))
 
 

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -83,6 +83,8 @@ class Tagger:
     def all_probabilities(self, utterances: Sequence[Sequence[SpokenWord]]) -> list[list[WordProbabilities]]:
         """Return the probabilities of each word of each utterance; many at once take a third of the time for each."""
         counts = [len(words) for words in utterances]
+        if not any(counts):
+            return [[] for _ in counts]
         marginals = self._model.marginals(self._states(utterances), counts)
         certain = marginals[:, self._model.labels.index(NOT_TAKEN_BACK)] > _CERTAIN
         words = [
@@ -100,12 +102,8 @@ class Tagger:
         """Return the sums of the weights of the features of each word."""
         if len(utterances) < MANY:
             return self._model.sums([names for words in utterances for names in all_features(words)])
-        names = []
-        for words in utterances:
-            like = likenesses(words)
-            pairs = zip(rare_features(words, like), repair_features(words, like), strict=True)
-            names += [[*one, *more] for one, more in pairs]
-        states = self._model.sums(names) + self._model.rows([ALWAYS])
+        rare = (names for words in utterances for names in _rare(words))
+        states = self._model.sums(rare) + self._model.rows([ALWAYS])
         columns = Columns(utterances)
         for template in (*WORDS_AROUND, *BREAKS, *KINDS_AROUND):
             features, inverse = columns.different(template)
@@ -128,6 +126,13 @@ class Tagger:
     @cached_property
     def _beginnings(self) -> list[int]:
         return [at for at, label in enumerate(self._model.labels) if label.startswith("begin")]
+
+
+def _rare(words: Sequence[SpokenWord]) -> Iterator[list[str]]:
+    """Yield the features of each word that the templates lack."""
+    like = likenesses(words)
+    for one, more in zip(rare_features(words, like), repair_features(words, like), strict=True):
+        yield one + more
 
 
 @lru_cache(maxsize=4)

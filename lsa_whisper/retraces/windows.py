@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from lsa_whisper.retraces.context import KINDS_AROUND, Columns
+from lsa_whisper.retraces.context import KINDS_AROUND, Texts, columns_of, names, parted_by
 from lsa_whisper.retraces.features import COPIES, Likenesses, features, likenesses
 from lsa_whisper.retraces.word_kinds import CONTENT_KINDS, broad_kind, word_kind
 from lsa_whisper.retraces.words import SpokenWord
@@ -56,18 +56,21 @@ _FIRST = 2
 
 def all_features(words: Sequence[SpokenWord]) -> list[list[str]]:
     """Return the features that the shipped tagger sees of each of an utterance's ``words``."""
-    like = likenesses(words)
-    return [[*one, *more] for one, more in zip(features(words, like), window_features(words, like), strict=True)]
+    like, columns = likenesses(words), columns_of(words)
+    pairs = zip(features(words, like, columns), window_features(words, like, columns), strict=True)
+    return [one + more for one, more in pairs]
 
 
-def window_features(words: Sequence[SpokenWord], like: Likenesses | None = None) -> list[list[str]]:
+def window_features(
+    words: Sequence[SpokenWord], like: Likenesses | None = None, columns: Texts | None = None
+) -> list[list[str]]:
     """Return features of each of an utterance's ``words``, which those of :func:`~.features.features` lack.
 
     >>> they, *_ = window_features([SpokenWord(text) for text in "they bought they have bought".split()])
     >>> [name for name in they if name.endswith(" of 2")]
     ['window 0, 5, 2 of 2', 'window 0, subject to verb, 2 of 2']
     """
-    around = Columns([words]).names(KINDS_AROUND)
+    around = names(columns_of(words) if columns is None else columns, KINDS_AROUND)
     repairs = repair_features(words, likenesses(words) if like is None else like)
     return [[*one, *more] for one, more in zip(around, repairs, strict=True)]
 
@@ -85,16 +88,6 @@ def repair_features(words: Sequence[SpokenWord], like: Likenesses) -> list[list[
         ]
         for at, around in enumerate(best)
     ]
-
-
-def parted_by(words: Sequence[SpokenWord], at: int) -> str:
-    """Return what parts the word ``at`` from the one before: a cut-off word (-), a filler (~), a comma.
-
-    >>> parted_by([SpokenWord("sto", cut_off=True), SpokenWord("story", after_filler=True)], 1)
-    '-~'
-    """
-    word = words[at]
-    return "-" * words[at - 1].cut_off + "~" * word.after_filler + "," * word.after_comma
 
 
 def _first_copies(kinds: _Kinds, parted: Sequence[str], like: Mapping[int, str], at: int) -> list[str]:
@@ -118,6 +111,7 @@ def _first_copies(kinds: _Kinds, parted: Sequence[str], like: Mapping[int, str],
 def _windows(broad: Sequence[str], parted: Sequence[str], like: Likenesses) -> Iterator[RepairWindow]:
     """Yield the windows whose first words are alike or of one kind, and those before a cut-off word's repair."""
     values = [_values(broad, like[at], at) for at in range(len(broad))]
+    masks = [sum(1 << to for to in row) for row in values]  # which words count, as bits
     for repair in range(1, len(broad)):
         parts, kind = parted[repair], broad[repair]
         cut_off = "-" in parts
@@ -125,7 +119,10 @@ def _windows(broad: Sequence[str], parted: Sequence[str], like: Likenesses) -> I
             if not cut_off and broad[first] != kind and repair not in like[first]:
                 continue
             begins = like[first].get(repair, "kind" if broad[first] == kind else "")
-            score, copies = _likeness_of(values[first:repair], repair, len(broad))
+            end = min(len(broad), 2 * repair - first + 2)
+            after = (1 << end) - (1 << repair)
+            rows = [values[at] for at in range(first, repair) if masks[at] & after]
+            score, copies = _likeness_of(rows, repair, end)
             if score > 0 or cut_off:
                 bonus = 0.3 * cut_off + 0.1 * ("~" in parts)
                 yield RepairWindow((score + bonus) / (repair - first), first, repair, copies, begins, parts)
@@ -141,18 +138,21 @@ def _values(broad: Sequence[str], like: Mapping[int, str], at: int) -> dict[int,
     return values
 
 
-def _likeness_of(values: Sequence[Mapping[int, float]], repair: int, count: int) -> tuple[float, int]:
-    """Return how alike the words before and after ``repair`` are, in the best alignment, and how many are copies."""
-    end = repair + len(values) + 2
-    rows = [row for row in values if any(repair <= to < end for to in row)]
-    if len(rows) < 2:
-        best_value = max((value for row in rows for to, value in row.items() if repair <= to < end), default=0.0)
+def _likeness_of(values: Sequence[Mapping[int, float]], repair: int, end: int) -> tuple[float, int]:
+    """Return how alike words and those from ``repair`` on are in the best alignment, and how many are copies.
+
+    Args:
+        values: How much each word counts for each of the words, where it counts.
+        repair: The first word of the repair.
+        end: The end of what is compared.
+    """
+    if len(values) < 2:
+        best_value = max((value for row in values for to, value in row.items() if repair <= to < end), default=0.0)
         return best_value, int(best_value == 1)
-    after = range(repair, min(count, end))
-    above = [(0.0, 0)] * (len(after) + 1)
-    for row_values in rows:
+    above = [(0.0, 0)] * (end - repair + 1)
+    for row_values in values:
         row = [(0.0, 0)]
-        for column, to in enumerate(after):
+        for column, to in enumerate(range(repair, end)):
             best = max(above[column + 1], row[column])
             if value := row_values.get(to):
                 score, copies = above[column]

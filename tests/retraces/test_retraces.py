@@ -125,6 +125,11 @@ def test_many_utterances_at_once_are_read_as_each_alone():
         assert [word.taken_back for word in together] == pytest.approx([word.taken_back for word in alone], abs=1e-9)
 
 
+def test_without_words_there_is_nothing_to_mark():
+    assert tagger_for("eng").all_probabilities([[], []]) == [[], []]
+    assert [mark_retraces(text).text for text in ("", "no .", "xxx .", "&-um")] == ["", "no .", "xxx .", "&-um"]
+
+
 def test_codes_that_a_model_left_out_are_added_and_its_own_stay():
     tagger = tagger_for("eng")
     assert add_retraces("so [//] and the the dog .", tagger) == "so [//] and the [/] the dog ."

@@ -38,8 +38,8 @@ from lsa_whisper.labels.segments import groups_of_segments, joined, part_spans, 
 from lsa_whisper.languages import chat_code
 from lsa_whisper.timespan import TimeSpan
 
-_AT_ONCE = 1 << 12
-"""Texts that are read together: many take less time, and more memory."""
+_AT_ONCE, _MOST_KNOWN = 1 << 13, 1 << 16
+"""Texts that are read together, and kept: many take less time, and more memory."""
 
 
 class PlainReader:
@@ -55,6 +55,7 @@ class PlainReader:
             infer_marks=infer_marks,
             names=names_in((each.text for each in source.spoken), language),
         )
+        self._known: dict[str, PlainText] = {}  # "yes" and "mhm" are half of many conversations
         self._language = language
         self._tags: Counter[str] = Counter()
         self._shared = 0
@@ -64,10 +65,12 @@ class PlainReader:
         for at in range(0, len(spoken), _AT_ONCE):
             parts = [part for each in spoken[at : at + _AT_ONCE] for part in _timed_sentences(each, self._language)]
             texts = [CONTROLS.sub(" ", part.text) for part in parts]
-            different = list(dict.fromkeys(texts))  # "yes" and "mhm" are half of many conversations
-            read = dict(zip(different, self._read(different), strict=True))
+            new = [text for text in dict.fromkeys(texts) if text not in self._known]
+            self._known |= zip(new, self._read(new), strict=True)
             for part, text in zip(parts, texts, strict=True):
-                yield from self._utterances_of(part, read[text], people[part.speaker].code)
+                yield from self._utterances_of(part, self._known[text], people[part.speaker].code)
+            if len(self._known) > _MOST_KNOWN:
+                self._known.clear()
 
     def _utterances_of(self, part: SpokenText, found: PlainText, code: str) -> Iterator[Utterance]:
         self._tags.update(found.tags)
