@@ -1,7 +1,7 @@
 """Labels: utterances encoded as training text, and model output decoded into utterances."""
 
 from lsa_whisper.labels.coverage import NOT_TRANSCRIBED, Coverage, is_draft, read_coverage
-from lsa_whisper.labels.decode import Decoded, codes_in, decode
+from lsa_whisper.labels.decode import Decoded, codes_in, decode, decode_all
 from lsa_whisper.labels.disfluent import disfluent_spans
 from lsa_whisper.labels.encode import encode
 from lsa_whisper.labels.prompts import VERBATIM_PROMPTS
@@ -33,6 +33,7 @@ __all__ = [
     "characters",
     "codes_in",
     "decode",
+    "decode_all",
     "disfluent_spans",
     "encode",
     "in_speaker_code",

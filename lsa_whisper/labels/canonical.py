@@ -13,8 +13,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from lsa_whisper.chat.disfluencies import RETRACE_CODES
+from lsa_whisper.chat.plain_words import plain_words
 from lsa_whisper.chat.reading import copy_count
-from lsa_whisper.chat.tree import Group, Item, Marker, Word
+from lsa_whisper.chat.tree import Group, Item, Marker, Word, build_tree
 from lsa_whisper.chat.word import WordKind, read_word
 
 _SOUND = r"[^-:^'_≠↫&]"
@@ -134,10 +135,23 @@ def canonical(items: list[Item], terminator: str, *, every_event: bool = False) 
     pieces, unrepaired = _without_unrepaired(pieces)
     if not pieces:
         return Canonical("", dropped)
-    if terminator not in LABEL_TERMINATORS:
-        terminator = "?" if terminator.endswith("?") else "."
-    text = " ".join([*pieces, terminator]).replace("< ", "<").replace(" >", ">")
+    text = " ".join([*pieces, _legal_terminator(terminator)]).replace("< ", "<").replace(" >", ">")
     return Canonical(text, dropped + unrepaired)
+
+
+def canonical_words(words: str, terminator: str, *, every_event: bool = False) -> Canonical:
+    """Return what :func:`canonical` makes of ``words``, which are a tier without terminator; faults are dropped."""
+    if plain_words(words):
+        return Canonical(f"{words} {_legal_terminator(terminator)}", 0)
+    tree = build_tree(words)
+    tier = canonical(tree.items, terminator, every_event=every_event)
+    return Canonical(tier.text, tier.dropped + len(tree.faults))
+
+
+def _legal_terminator(terminator: str) -> str:
+    if terminator in LABEL_TERMINATORS:
+        return terminator
+    return "?" if terminator.endswith("?") else "."
 
 
 def _write(items: list[Item], pieces: list[str], every_event: bool) -> int:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from lsa_whisper.chat import Line, Utterance, utterance
 from lsa_whisper.chat.codes import MAX_SPEAKER_CODE, SPEAKER_CODE
-from lsa_whisper.chat.tree import build_tree
-from lsa_whisper.labels.canonical import AUDIBLE_EVENTS, LABEL_TERMINATORS, canonical
-from lsa_whisper.labels.infer_marks import infer_marks
+from lsa_whisper.labels.canonical import AUDIBLE_EVENTS, LABEL_TERMINATORS, canonical_words
+from lsa_whisper.labels.infer_marks import infer_all_marks
 from lsa_whisper.labels.joined_numbers import without_joiners, without_revised_numbers, written_numbers
 from lsa_whisper.labels.notation import label_to_chat
 from lsa_whisper.labels.repair import repair_text, sentences
@@ -61,8 +62,40 @@ def decode(
     >>> [u.text for u in decode("I want it [laughs]. [Music]", Labels("chat")).utterances]
     ['I want it &=laughs .']
     """
+    return decode_all([text], labels, speaker=speaker, language=language, tagger=tagger)[0]
+
+
+def decode_all(
+    texts: Sequence[str], labels: Labels, *, speaker: str = "PAR", language: str = "eng", tagger: Tagger | None = None
+) -> list[Decoded]:
+    """Return what :func:`decode` makes of each of ``texts``, in less time for each if there are many."""
+    drafts = [_draft(text, labels, speaker, language) for text in texts]
+    said = list(dict.fromkeys(each.words for draft in drafts for each in draft.sentences))
+    marked = dict(zip(said, said, strict=True))
+    if labels.style != "chat":
+        code, repetitions = chat_code(language), labels.style == "verbatim"
+        marked = dict(zip(said, infer_all_marks(said, repetitions=repetitions, language=code), strict=True))
+        marked = {words: without_revised_numbers(text) for words, text in marked.items()}
+    return [_decoded(draft, marked, labels.style == "chat", tagger) for draft in drafts]
+
+
+class _Sentence(NamedTuple):
+    speaker: str
+    words: str
+    terminator: str
+    written: dict[str, str]
+
+
+class _Draft(NamedTuple):
+    """The sentences of a text before marks are inferred, and the number of repairs."""
+
+    sentences: list[_Sentence]
+    repairs: int
+
+
+def _draft(text: str, labels: Labels, speaker: str, language: str) -> _Draft:
     chat = labels.style == "chat"
-    found: list[Utterance] = []
+    found: list[_Sentence] = []
     repairs = 0
     for role, turn in _turns(label_to_chat(text, labels.version) if chat else text, labels.roles):
         if role and labels.roles:
@@ -76,16 +109,19 @@ def decode(
             turn = read_sounds(turn)
         repaired, count = repair_text(turn, marks=chat, language=language, written=written)
         repairs += count
-        for words, terminator in sentences(repaired):
-            if not chat:
-                words = infer_marks(words, repetitions=labels.style == "verbatim", language=chat_code(language))
-                words = without_revised_numbers(words)
-            tree = build_tree(words)
-            tier = canonical(tree.items, terminator, every_event=not chat)
-            repairs += tier.dropped + len(tree.faults) + (terminator not in LABEL_TERMINATORS)
-            if tier.text:
-                marked = add_retraces(tier.text, tagger) if chat and tagger else tier.text
-                found.append(_utterance(speaker, marked, written))
+        found += [_Sentence(speaker, words, terminator, written) for words, terminator in sentences(repaired)]
+    return _Draft(found, repairs)
+
+
+def _decoded(draft: _Draft, marked: Mapping[str, str], chat: bool, tagger: Tagger | None) -> Decoded:
+    found: list[Utterance] = []
+    repairs = draft.repairs
+    for each in draft.sentences:
+        tier = canonical_words(marked[each.words], each.terminator, every_event=not chat)
+        repairs += tier.dropped + (each.terminator not in LABEL_TERMINATORS)
+        if tier.text:
+            text = add_retraces(tier.text, tagger) if chat and tagger else tier.text
+            found.append(_utterance(each.speaker, text, each.written))
     return Decoded(tuple(found), repairs)
 
 

@@ -29,6 +29,8 @@ _HYPHEN_BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_])-(?=\d)")
 _DOTS = re.compile(r"(?<![+(.])\.{2,}(?![)])|…")
 _NOT_SPELLING = re.compile(r"""[\x00-\x1f\x7f!"#$%&()*+,./;<=>?@\[\\\]_`{|}~–—«»¿¡•・…]""")
 """Characters that no word contains; the scanner has already removed spaces, terminators and brackets."""
+_NOT_PLAIN = re.compile(r"[^a-zA-Z\s,.?!']|(?<![a-zA-Z])'|'(?![a-zA-Z])")
+_PLAIN_SENTENCE = re.compile(r"([^.?!]+)([.?!]?)")
 _INNER_PREFIX = re.compile(r"(?<=.)(?=&[-+~=])")
 _TONE_WORD = re.compile(r"[^\W\d_]+\d@s:[a-z]{3}")
 _TONE_WITHOUT_LANGUAGE = re.compile(r"(?<=[^\W\d_])(\d)@s(?!:[a-z]{3}\b)")
@@ -98,6 +100,10 @@ def sentences(text: str) -> Iterator[tuple[str, str]]:
     >>> list(sentences("I want it. You, know +/."))
     [('I want it', '.'), ('You  know', '+/.')]
     """
+    if not _NOT_PLAIN.search(text):
+        found = ((words.replace(",", " ").strip(), end) for words, end in _PLAIN_SENTENCE.findall(text))
+        yield from (sentence for sentence in found if sentence[0])
+        return
     pieces: list[str] = []
     for token in scan(text):
         if token.kind == "terminator":

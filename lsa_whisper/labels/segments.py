@@ -56,10 +56,12 @@ def groups_of_segments(
     if marked < _MIN_MARKED * len(texts):
         return [range(at, at + 1) for at in range(len(texts))]
     starts = [0] if texts else []
+    said = [_is_spoken(text) for text in texts]
     for at, (before, after) in enumerate(pairwise(texts), start=1):
         left, right = spans[at - 1], spans[at]
         near = left is not None and right is not None and right.start_ms - left.end_ms < MAX_PAUSE_MS
-        if not near or speakers[at - 1] != speakers[at] or not _is_unfinished(before, after, language):
+        same = near and said[at - 1] and said[at] and speakers[at - 1] == speakers[at]
+        if not same or not _is_unfinished(before, after, language):
             starts.append(at)
     return [range(*pair) for pair in pairwise([*starts, len(texts)])]
 
@@ -73,17 +75,15 @@ def joined(texts: Sequence[str]) -> str:
     return " ".join([texts[0], *(text.lstrip(_DOTS) for text in texts[1:])])
 
 
+def _is_spoken(text: str) -> bool:
+    return any(map(str.isalnum, _NOT_SPOKEN.sub(" ", text)))
+
+
 def _is_unfinished(before: str, after: str, language: str) -> bool:
-    words, following = before.split(), after.split()
-    if not all(any(sign.isalnum() for sign in _NOT_SPOKEN.sub(" ", text)) for text in (before, after)):
-        return False
-    if words[-1].rstrip("\"'”’»").endswith(("...", "…")):
-        return following[0].startswith(("...", "…"))
-    return (
-        words[-1][-1] not in "♩♪♫♬–—"
-        and not words[-1].endswith("--")
-        and not ends_sentence(words[-1], following[0], language)
-    )
+    last, following = before.rsplit(maxsplit=1)[-1], after.split(maxsplit=1)[0]
+    if last.rstrip("\"'”’»").endswith(("...", "…")):
+        return following.startswith(("...", "…"))
+    return last[-1] not in "♩♪♫♬–—" and not last.endswith("--") and not ends_sentence(last, following, language)
 
 
 def runs_between_pauses(words: Sequence[tuple[str, TimeSpan | None]], language: str) -> list[range]:

@@ -55,6 +55,7 @@ class _Token(NamedTuple):
     ends: bool
 
 
+@lru_cache(maxsize=1 << 15)
 def read_marks(text: str, language: str) -> str:
     """Return ``text`` in which every full stop ends a sentence; signs that do not are gone, or codes of CHAT.
 
@@ -71,7 +72,10 @@ def read_marks(text: str, language: str) -> str:
         return text
     tokens = _prepared(text, language).split()
     around = zip(["", *tokens], tokens, [*tokens[1:], ""], strict=False)
-    return " ".join(text for before, token, after in around if (text := _read(token, before, after, language).text))
+    read = (
+        _read(token, before, after, language).text if _SIGN.search(token) else token for before, token, after in around
+    )
+    return " ".join(filter(None, read))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -99,7 +103,7 @@ def _prepared(text: str, language: str) -> str:
 
 
 def _read(token: str, before: str, after: str, language: str) -> _Token:
-    if token.isalpha() or not _SIGN.search(token):  # most tokens
+    if not _SIGN.search(token):
         return _Token(token, ends=False)
     if _CHAT.fullmatch(token):
         return _Token(token, token[0] == "+" or token[-1] != ")")

@@ -20,6 +20,7 @@ from lsa_whisper.labels.style import Labels
 _ONSETS = frozenset({"=", "≠", ":"})
 """Signs of a block and of a prolonged first sound: the word begins there, before its letters."""
 _SPEAKER_CODE = re.compile(rf"\*{SPEAKER_CODE.pattern}:")
+_NO_LETTERS = re.compile(r"[^a-z0-9]+")
 _NOT_SPOKEN = re.compile(rf"{_SPEAKER_CODE.pattern}|&=\S+")
 """Speaker codes and audible events: letters in a label that are not spoken."""
 
@@ -176,6 +177,8 @@ def letters_of(text: str) -> str:
     >>> letters_of(" Don't")
     'dont'
     """
+    if text.isascii():
+        return _NO_LETTERS.sub("", text.lower())
     return "".join(letter.lower()[0] for letter in text if letter.isalnum())
 
 

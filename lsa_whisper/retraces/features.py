@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from operator import attrgetter
 from typing import NamedTuple
 
+from lsa_whisper.retraces.context import BREAKS, WORDS_AROUND, Texts, columns_of, names
 from lsa_whisper.retraces.word_kinds import OPEN, stem_and_clitic, word_class
 from lsa_whisper.retraces.words import SpokenWord
 
@@ -56,6 +56,8 @@ def _same_class(first: str, second: str) -> str:
     return "related class" if one.split("+")[0] == other.split("+")[0] else ""
 
 
+ALWAYS = "always"
+"""The feature of every word."""
 MAX_MATCH_LENGTH = 8
 """How many words ahead a copy is looked for."""
 
@@ -67,89 +69,75 @@ Likenesses = list[dict[int, str]]
 """For each word, those of the next ``MAX_MATCH_LENGTH`` words that are alike, and how."""
 
 
-def features(words: Sequence[SpokenWord], like: Likenesses | None = None) -> list[list[str]]:
+def features(
+    words: Sequence[SpokenWord], like: Likenesses | None = None, columns: Texts | None = None
+) -> list[list[str]]:
     """Return the features of each of an utterance's ``words``.
 
     Times and commas are used where they are there; a model is trained with and without them. ``like`` is what
-    :func:`likenesses` returns, if it is known.
+    :func:`likenesses` returns, ``columns`` what :func:`~.context.columns_of` does, if they are known.
 
     >>> "copy 1: same" in features([SpokenWord("the"), SpokenWord("the"), SpokenWord("dog")])[0]
     True
     """
     like = likenesses(words) if like is None else like
-    names = [_START, *(_names(word.text) for word in words), _END, _END]
+    columns = columns_of(words) if columns is None else columns
+    around, breaks = names(columns, WORDS_AROUND), names(columns, BREAKS)
+    rare = zip(_signs(words), breaks, _repeats(words, like), strict=True)
+    return [[ALWAYS, *one, *(name for part in more for name in part)] for one, more in zip(around, rare, strict=True)]
+
+
+def rare_features(words: Sequence[SpokenWord], like: Likenesses) -> list[list[str]]:
+    """Return the features of each of ``words`` that few words have: signs of a break, and copies."""
+    signs, repeats = _signs(words), _repeats(words, like)
+    return [[*one, *more] for one, more in zip(signs, repeats, strict=True)] if any(signs) else repeats
+
+
+def _signs(words: Sequence[SpokenWord]) -> list[list[str]]:
+    if any(word.cut_off or word.after_filler or word.after_comma for word in words):
+        return [_breaks(words, at) for at in range(len(words))]
+    return [[]] * len(words)
+
+
+def _repeats(words: Sequence[SpokenWord], like: Likenesses) -> list[list[str]]:
     timed = any(word.span for word in words)
-    groups = _groups(words, like)
+    earlier = _earlier_copies(like)
     return [
         [
-            "always",
-            *_context(names[at : at + 4], at, len(words)),
-            *_breaks(words, at),
             *(_times(words, at) if timed else ()),
             *(_copies(words, like, at) if like[at] else ("no copy",)),
-            *_earlier_copy(like, at),
-            *_best_group(groups, at),
+            *((earlier[at],) if at in earlier else ()),
+            *group,
         ]
-        for at in range(len(words))
+        for at, group in enumerate(_best_groups(_groups(words, like), len(words)))
     ]
 
 
 def likenesses(words: Sequence[SpokenWord]) -> Likenesses:
     """Return how alike each of ``words`` is to those after it."""
-    said = [(word.text, word.cut_off) for word in words]
+    said = [(word.text, word.cut_off, _shared(word.text)) for word in words]
     return [
         {
             to: alike
-            for to, (later, later_cut_off) in enumerate(said[at + 1 : at + 1 + MAX_MATCH_LENGTH], at + 1)
-            if (alike := _likeness(text, later, cut_off, later_cut_off))
+            for to, (later, later_cut_off, others) in enumerate(said[at + 1 : at + 1 + MAX_MATCH_LENGTH], at + 1)
+            if (cut_off or later_cut_off or not shared.isdisjoint(others))
+            and (alike := _likeness(text, later, cut_off, later_cut_off))
         }
-        for at, (text, cut_off) in enumerate(said)
+        for at, (text, cut_off, shared) in enumerate(said)
     ]
-
-
-class _Names(NamedTuple):
-    """A word and its class, and the features of the words around it that name it alone: at -1, 0, 1 and 2."""
-
-    text: str
-    word_class: str
-    texts: tuple[str, ...]
-    classes: tuple[str, ...]
-
-
-def _names_of(text: str, name: str) -> _Names:
-    texts = tuple(f"word {step}: {text}" for step in (-1, 0, 1, 2))
-    return _Names(text, name, texts, tuple(f"class {step}: {name}" for step in (-1, 0, 1)))
 
 
 @lru_cache(maxsize=50_000)
-def _names(text: str) -> _Names:
-    return _names_of(text, word_class(text))
-
-
-_START, _END = _names_of("<start>", "<start>"), _names_of("<end>", "<end>")
-
-
-def _context(around: Sequence[_Names], at: int, count: int) -> list[str]:
-    """The word ``at`` of ``count``, the one before it and the two behind it, which are ``around``."""
-    before, word, after, second = around
-    classes = f"{word.word_class} {after.word_class}"
-    return [
-        before.texts[0],
-        word.texts[1],
-        after.texts[2],
-        second.texts[3],
-        f"words: {word.text} {after.text}",
-        f"words before: {before.text} {word.text}",
-        before.classes[0],
-        word.classes[1],
-        after.classes[2],
-        f"classes: {classes}",
-        f"classes before: {before.word_class} {word.word_class}",
-        f"classes around: {before.word_class} {classes}",
-        f"classes ahead: {classes} {second.word_class}",
-        f"from start: {min(at, 4)}",
-        f"to end: {min(count - 1 - at, 4)}",
-    ]
+def _shared(text: str) -> frozenset[str]:
+    """Return what whole words must share one of to be alike: a stem, a beginning, a class."""
+    name, stem = word_class(text), stem_and_clitic(text)[0]
+    return frozenset(
+        (
+            stem,
+            f"{text[:4]}..." if len(text) >= 4 else stem,
+            stem if name.startswith(OPEN) else f"{name.split('+')[0]} class",
+        )
+    )
 
 
 def _breaks(words: Sequence[SpokenWord], at: int) -> list[str]:
@@ -165,9 +153,6 @@ def _breaks(words: Sequence[SpokenWord], at: int) -> list[str]:
     word = words[at]
     if word.cut_off:
         made.append(f"cut off, length {min(len(word.text), 5)}")
-    if at + 1 < len(words):
-        after = words[at + 1]
-        made.append(f"break: {word_class(word.text)} {word.cut_off} {after.after_filler} {word_class(after.text)}")
     return made
 
 
@@ -203,45 +188,54 @@ def _copies(words: Sequence[SpokenWord], like: Likenesses, at: int) -> list[str]
     return made
 
 
-def _earlier_copy(like: Likenesses, at: int) -> list[str]:
-    for back in range(1, min(at, _WINDOW) + 1):
-        if (alike := like[at - back].get(at)) in COPIES:
-            return [f"is copy {back}: {alike}"]
-    return []
+def _earlier_copies(like: Likenesses) -> dict[int, str]:
+    """The nearest word before each word that it is a copy of."""
+    return {
+        to: f"is copy {to - at}: {alike}"
+        for at, alike_words in enumerate(like)
+        for to, alike in alike_words.items()
+        if to - at <= _WINDOW and alike in COPIES
+    }
 
 
 class _Group(NamedTuple):
     """Words ``start`` to before ``repair``; ``rank`` is how well those from ``repair`` on match them, and how many."""
 
-    rank: tuple[float, int]
-    start: int
     repair: int
+    start: int
+    rank: tuple[float, int]
     ends: str
 
 
 def _groups(words: Sequence[SpokenWord], like: Likenesses) -> list[_Group]:
     """Return the groups of words whose first word is like the repair's, and those that end in a cut-off word."""
+    pairs = {(to, at) for at, alike in enumerate(like) for to in alike if to - at <= _WINDOW}
+    broken = (at for at in range(1, len(words)) if words[at - 1].cut_off)
+    pairs.update((repair, start) for repair in broken for start in range(max(0, repair - _WINDOW), repair))
     found = []
-    for repair in range(1, len(words)):
-        cut_off, filler = words[repair - 1].cut_off, words[repair].after_filler
-        for start in range(max(0, repair - _WINDOW), repair):
-            if cut_off or repair in like[start]:
-                length = repair - start
-                ratio = _matched(like, start, repair, len(words)) / length + 0.2 * cut_off + 0.1 * filler
-                found.append(_Group((ratio, length), start, repair, f"{cut_off} {filler}"))
+    for repair, start in sorted(pairs):
+        cut_off, filler, length = words[repair - 1].cut_off, words[repair].after_filler, repair - start
+        ratio = _matched(like, start, repair, len(words)) / length + 0.2 * cut_off + 0.1 * filler
+        found.append(_Group(repair, start, (ratio, length), f"{cut_off} {filler}"))
     return found
 
 
-def _best_group(groups: Sequence[_Group], at: int) -> list[str]:
-    """The group of words around this one that is best matched by the words after it."""
-    around = [each for each in groups if each.start <= at < each.repair]
-    if not around:
-        return []
-    best = max(around, key=attrgetter("rank"))
-    ratio, length = best.rank
+def _best_groups(groups: Sequence[_Group], count: int) -> list[list[str]]:
+    """The group of words around each word that is best matched by the words after it."""
+    best: list[_Group | None] = [None] * count
+    for each in groups:
+        for at in range(each.start, each.repair):
+            known = best[at]
+            if known is None or each.rank > known.rank:
+                best[at] = each
+    return [_described(each, at) if each else [] for at, each in enumerate(best)]
+
+
+def _described(group: _Group, at: int) -> list[str]:
+    ratio, length = group.rank
     name = f"window {int(ratio * 5)}"
-    place = f"{name}, {best.repair - at} to repair, {at - best.start} from start"
-    return [name, f"{name}, {min(length, 4)} words", place, f"{name}, {best.ends}"]
+    place = f"{name}, {group.repair - at} to repair, {at - group.start} from start"
+    return [name, f"{name}, {min(length, 4)} words", place, f"{name}, {group.ends}"]
 
 
 def _matched(like: Likenesses, start: int, repair: int, count: int) -> float:

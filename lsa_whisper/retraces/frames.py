@@ -26,6 +26,8 @@ def frames(words: Sequence[SpokenWord]) -> Iterator[tuple[int, int]]:
     [[(0, 1)], [(1, 2)]]
     """
     kinds = [word_kind(word.text) for word in words]
+    if "be" not in kinds and len(_SUBJECTS.intersection(word.text for word in words)) < 2:
+        return
     for first in range(len(words) - 2):
         if any(word.cut_off for word in words[first : first + 3]):
             continue

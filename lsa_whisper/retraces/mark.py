@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lsa_whisper.retraces.retrace import Retrace, find_retraces
+from lsa_whisper.retraces.retrace import Retrace, find_all_retraces, find_retraces
 from lsa_whisper.retraces.tagger import CAREFUL, KINDS, THRESHOLD, Tagger, tagger_for
 from lsa_whisper.retraces.words import NOT_TAKEN_BACK, SpokenWord, hide_codes, marked_words, spoken_words
 from lsa_whisper.timespan import TimeSpan
@@ -52,14 +52,29 @@ def mark_retraces(
     >>> mark_retraces("I want &-um I want the &+sto story .").text
     '<I want> [/] &-um I want the &+sto story .'
     """
+    return mark_all_retraces([text], language=language, threshold=threshold, times=[times])[0]
+
+
+def mark_all_retraces(
+    texts: Sequence[str],
+    *,
+    language: str = "eng",
+    threshold: float = THRESHOLD,
+    times: Sequence[Sequence[TimeSpan]] | None = None,
+) -> list[MarkedText]:
+    """Return what :func:`mark_retraces` makes of each of ``texts``, in less time for each."""
     tagger = tagger_for(language)
-    words = spoken_words(text) if tagger else None
-    if not tagger or not words:
-        return MarkedText(text)
-    if len(times) == len(words):
-        words = [replace(word, span=span) for word, span in zip(words, times, strict=True)]
-    found = find_retraces(words, tagger, threshold)
-    return MarkedText(_set_all(text, words, found), tuple(_mark(text, words, retrace) for retrace in found))
+    if tagger is None:
+        return [MarkedText(text) for text in texts]
+    said = [spoken_words(text) or [] for text in texts]
+    for at, spans in enumerate(times or ()):
+        if len(spans) == len(said[at]):
+            said[at] = [replace(word, span=span) for word, span in zip(said[at], spans, strict=True)]
+    marked = []
+    for text, words, found in zip(texts, said, find_all_retraces(said, tagger, threshold), strict=True):
+        marks = tuple(_mark(text, words, retrace) for retrace in found)
+        marked.append(MarkedText(_set_all(text, words, found), marks))
+    return marked
 
 
 def add_retraces(text: str, tagger: Tagger, threshold: float = CAREFUL) -> str:

@@ -17,7 +17,7 @@ from lsa_whisper.chat.files import list_transcripts
 from lsa_whisper.chat.filled_pauses import fillers, is_hummed
 from lsa_whisper.chat.tree import Word, build_tree
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.retraces import THRESHOLD, MarkedText, mark_retraces
+from lsa_whisper.retraces import THRESHOLD, mark_all_retraces
 from lsa_whisper.retraces.words import spoken_words
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.disk import convert_disk_errors
@@ -121,18 +121,18 @@ def _mark_file(source: Path, target: Path, threshold: float, language: str | Non
     if not transcript.utterances:
         raise LsaWhisperError(f"{source}: no utterances; is this a CHAT transcript?")
     chosen = language or next(iter(transcript.languages), "eng")
+    unmarked = [each for each in transcript.utterances if spoken_words(each.body) is not None]
+    bodies = [_mark_words(each.body, fillers(chosen)) for each in unmarked]
+    times = [_times(each, body, fillers(chosen)) for each, body in zip(unmarked, bodies, strict=True)]
+    found = mark_all_retraces(bodies, language=chosen, threshold=threshold, times=times)
+    marked = {id(each): (_with_text(each, one.text), one.marks) for each, one in zip(unmarked, found, strict=True)}
     rows: list[tuple[object, ...]] = []
     blocks: list[chat.Line | chat.Utterance] = []
-    kept = 0
     for block in transcript.blocks:
-        if isinstance(block, chat.Utterance) and spoken_words(block.body) is None:
-            kept += 1
-        elif isinstance(block, chat.Utterance):
-            block, found = _mark_utterance(block, threshold, chosen)
-            rows += [
-                (block.line, block.speaker, one.words, one.code, one.confidence, block.text) for one in found.marks
-            ]
-        blocks.append(block)
+        now, marks = marked.get(id(block), (block, ()))
+        if isinstance(now, chat.Utterance):
+            rows += [(now.line, now.speaker, one.words, one.code, one.confidence, now.text) for one in marks]
+        blocks.append(now)
     text = chat.serialize(replace(transcript, blocks=blocks))
     table = io.StringIO()
     csv.writer(table).writerows([_COLUMNS, *rows])
@@ -142,15 +142,12 @@ def _mark_file(source: Path, target: Path, threshold: float, language: str | Non
             target.with_name(f"{target.stem}.marks.csv"): table.getvalue().encode(),
         }
     )
-    return MarkedFile(source, target, len(rows), kept)
+    return MarkedFile(source, target, len(rows), len(transcript.utterances) - len(unmarked))
 
 
-def _mark_utterance(utterance: chat.Utterance, threshold: float, language: str) -> tuple[chat.Utterance, MarkedText]:
-    body = _mark_words(utterance.body, fillers(language))
-    times = _times(utterance, body, fillers(language))
-    found = mark_retraces(body, language=language, threshold=threshold, times=times)
+def _with_text(utterance: chat.Utterance, body: str) -> chat.Utterance:
     head = utterance.main[: len(utterance.main) - len(utterance.body)]
-    return replace(utterance, main=head + found.text), found
+    return replace(utterance, main=head + body)
 
 
 def _mark_words(body: str, bare_fillers: Set[str]) -> str:

@@ -45,9 +45,19 @@ def find_retraces(words: Sequence[SpokenWord], tagger: Tagger, threshold: float 
     alone, which CHAT marks by ``&+``, and what fluent speakers say too: *very very*, *better and better and better*,
     and a subject that only a filler parts from its verb.
     """
-    if len(words) < 2:
-        return []
-    found = tagger.probabilities(words)
+    return find_all_retraces([words], tagger, threshold)[0]
+
+
+def find_all_retraces(
+    utterances: Sequence[Sequence[SpokenWord]], tagger: Tagger, threshold: float = THRESHOLD
+) -> list[list[Retrace]]:
+    """Return what :func:`find_retraces` finds in each of ``utterances``, in less time for each."""
+    several = [words for words in utterances if len(words) > 1]
+    found = iter(tagger.all_probabilities(several))
+    return [_in_utterance(words, next(found), threshold) if len(words) > 1 else [] for words in utterances]
+
+
+def _in_utterance(words: Sequence[SpokenWord], found: Sequence[WordProbabilities], threshold: float) -> list[Retrace]:
     retraces = (_retrace(found, first, last) for first, last in _groups(found, threshold) if last + 1 < len(words))
     learned = [
         part

@@ -10,7 +10,8 @@ from typing import Any
 
 import pycrfsuite
 
-from lsa_whisper.retraces.corpus_tagger import corpus_features, weights_of
+from lsa_whisper.retraces.corpus_tagger import corpus_features
+from lsa_whisper.retraces.linear_chain import weights_of
 from lsa_whisper.retraces.tagger import tagger_for
 from lsa_whisper.retraces.windows import all_features
 from lsa_whisper.retraces.words import SpokenWord, hide_codes, marked_words

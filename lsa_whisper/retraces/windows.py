@@ -7,9 +7,10 @@ stands before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from lsa_whisper.retraces.context import KINDS_AROUND, Texts, columns_of, names, parted_by
 from lsa_whisper.retraces.features import COPIES, Likenesses, features, likenesses
 from lsa_whisper.retraces.word_kinds import CONTENT_KINDS, broad_kind, word_kind
 from lsa_whisper.retraces.words import SpokenWord
@@ -18,6 +19,7 @@ _MAX_LENGTH = 6
 _ALIKE = {"same stem": 0.6, "same beginning": 0.6, "related class": 0.6, "same class": 0.4}
 _OTHER_LIKENESS, _SAME_KIND = 0.3, 0.2
 _STEPS = 5
+_RANKS = 2
 
 
 class RepairWindow(NamedTuple):
@@ -54,97 +56,75 @@ _FIRST = 2
 
 def all_features(words: Sequence[SpokenWord]) -> list[list[str]]:
     """Return the features that the shipped tagger sees of each of an utterance's ``words``."""
-    like = likenesses(words)
-    return [[*one, *more] for one, more in zip(features(words, like), window_features(words, like), strict=True)]
+    like, columns = likenesses(words), columns_of(words)
+    pairs = zip(features(words, like, columns), window_features(words, like, columns), strict=True)
+    return [one + more for one, more in pairs]
 
 
-def window_features(words: Sequence[SpokenWord], like: Likenesses | None = None) -> list[list[str]]:
+def window_features(
+    words: Sequence[SpokenWord], like: Likenesses | None = None, columns: Texts | None = None
+) -> list[list[str]]:
     """Return features of each of an utterance's ``words``, which those of :func:`~.features.features` lack.
 
     >>> they, *_ = window_features([SpokenWord(text) for text in "they bought they have bought".split()])
     >>> [name for name in they if name.endswith(" of 2")]
     ['window 0, 5, 2 of 2', 'window 0, subject to verb, 2 of 2']
     """
-    kinds, like = _Kinds(words), likenesses(words) if like is None else like
-    parted = ["", *(parted_by(words, at) for at in range(1, len(words))), ""]
-    windows = list(_windows(kinds.broad[_FIRST : _FIRST + len(words)], parted, like))
+    around = names(columns_of(words) if columns is None else columns, KINDS_AROUND)
+    repairs = repair_features(words, likenesses(words) if like is None else like)
+    return [[*one, *more] for one, more in zip(around, repairs, strict=True)]
+
+
+def repair_features(words: Sequence[SpokenWord], like: Likenesses) -> list[list[str]]:
+    """Return the features of each of ``words`` of what it may be taken back with, and of what repairs it."""
+    kinds = _Kinds(words)
+    parted = [*(parted_by(words, at) if at else "" for at in range(len(words))), ""]
+    best = _best(_windows(kinds.broad[_FIRST : _FIRST + len(words)], parted, like), len(words))
     return [
         [
-            *_around(kinds, parted, at, len(words)),
-            *_first_copies(kinds, parted, like[at], at),
-            *_best([each for each in windows if each.first <= at < each.repair], kinds, at),
+            *(_first_copies(kinds, parted, like[at], at) if like[at] else ()),
+            *(name for rank, each in enumerate(around) for name in _described(each, rank, kinds, at)),
+            *(() if around else ("no window",)),
         ]
-        for at in range(len(words))
+        for at, around in enumerate(best)
     ]
-
-
-def parted_by(words: Sequence[SpokenWord], at: int) -> str:
-    """Return what parts the word ``at`` from the one before: a cut-off word (-), a filler (~), a comma.
-
-    >>> parted_by([SpokenWord("sto", cut_off=True), SpokenWord("story", after_filler=True)], 1)
-    '-~'
-    """
-    word = words[at]
-    return "-" * words[at - 1].cut_off + "~" * word.after_filler + "," * word.after_comma
-
-
-def _around(kinds: _Kinds, parted: Sequence[str], at: int, count: int) -> list[str]:
-    """The kinds of the word and its neighbours."""
-    second_before, before, kind, after, second = kinds.fine[at : at + 5]
-    first_broad, *broad, last_broad = kinds.broad[at + 1 : at + 6]
-    middle = " ".join(broad)
-    made = [
-        f"kind -2: {second_before}",
-        f"kind -1: {before}",
-        f"kind 0: {kind}",
-        f"kind 1: {after}",
-        f"kind 2: {second}",
-        f"kinds 0: {kind} {after}",
-        f"kinds -1: {before} {kind}",
-        f"kinds 1: {after} {second}",
-        f"kinds -1: {before} {kind} {after}",
-        f"kinds 0: {kind} {after} {second}",
-        f"kinds -2: {second_before} {before} {kind}",
-        f"broad 0: {middle} {last_broad}",
-        f"broad -1: {first_broad} {middle}",
-    ]
-    if at + 1 < count:
-        made.append(f"kinds after: {kind} {parted[at + 1]} {after}")
-    if at:
-        made.append(f"kinds before: {before} {parted[at]} {kind}")
-    return made
 
 
 def _first_copies(kinds: _Kinds, parted: Sequence[str], like: Mapping[int, str], at: int) -> list[str]:
     """The next two words that are like this one, with what stands before them and what they would follow."""
     made: list[str] = []
-    broad = kinds.broad[_FIRST - 1 :]  # of the word before each
+    broad, before = kinds.broad, _FIRST - 1
     for to in [to for to in like if to - at <= _MAX_LENGTH][:2]:
         alike, distance = like[to], to - at
         made += [
-            f"bridge {alike}: {broad[at]} {broad[to + 1]}",
+            f"bridge {alike}: {broad[before + at]} {broad[_FIRST + to]}",
             f"bridge {min(distance, 4)} {alike}: {kinds.fine[_FIRST + at]}",
-            f"break {alike} {min(distance, 3)}: {broad[to]} {parted[to]} {broad[to + 1]}",
+            f"break {alike} {min(distance, 3)}: {broad[before + to]} {parted[to]} {broad[_FIRST + to]}",
             f"parted {alike} {distance}: {parted[to]}",
         ]
         if distance > 1:
-            left = " ".join(broad[at + 2 : min(to, at + 3) + 1])
-            made.append(f"left out {alike}: {left} > {broad[to + 2]}")
+            left = " ".join(broad[_FIRST + at + 1 : _FIRST + min(to, at + 3)])
+            made.append(f"left out {alike}: {left} > {broad[_FIRST + to + 1]}")
     return made
 
 
 def _windows(broad: Sequence[str], parted: Sequence[str], like: Likenesses) -> Iterator[RepairWindow]:
     """Yield the windows whose first words are alike or of one kind, and those before a cut-off word's repair."""
     values = [_values(broad, like[at], at) for at in range(len(broad))]
+    masks = [sum(1 << to for to in row) for row in values]  # which words count, as bits
     for repair in range(1, len(broad)):
-        parts = parted[repair]
-        bonus = 0.3 * ("-" in parts) + 0.1 * ("~" in parts)
+        parts, kind = parted[repair], broad[repair]
+        cut_off = "-" in parts
         for first in range(max(0, repair - _MAX_LENGTH), repair):
-            begins = like[first].get(repair, "") or ("kind" if broad[first] == broad[repair] else "")
-            if not begins and "-" not in parts:
+            if not cut_off and broad[first] != kind and repair not in like[first]:
                 continue
-            score, copies = _likeness_of(values[first:repair], repair, len(broad))
-            if score > 0 or "-" in parts:
+            begins = like[first].get(repair, "kind" if broad[first] == kind else "")
+            end = min(len(broad), 2 * repair - first + 2)
+            after = (1 << end) - (1 << repair)
+            rows = [values[at] for at in range(first, repair) if masks[at] & after]
+            score, copies = _likeness_of(rows, repair, end)
+            if score > 0 or cut_off:
+                bonus = 0.3 * cut_off + 0.1 * ("~" in parts)
                 yield RepairWindow((score + bonus) / (repair - first), first, repair, copies, begins, parts)
 
 
@@ -158,15 +138,21 @@ def _values(broad: Sequence[str], like: Mapping[int, str], at: int) -> dict[int,
     return values
 
 
-def _likeness_of(values: Sequence[Mapping[int, float]], repair: int, count: int) -> tuple[float, int]:
-    """Return how alike the words before and after ``repair`` are, in the best alignment, and how many are copies."""
-    after = range(repair, min(count, repair + len(values) + 2))
-    above = [(0.0, 0)] * (len(after) + 1)
+def _likeness_of(values: Sequence[Mapping[int, float]], repair: int, end: int) -> tuple[float, int]:
+    """Return how alike words and those from ``repair`` on are in the best alignment, and how many are copies.
+
+    Args:
+        values: How much each word counts for each of the words, where it counts.
+        repair: The first word of the repair.
+        end: The end of what is compared.
+    """
+    if len(values) < 2:
+        best_value = max((value for row in values for to, value in row.items() if repair <= to < end), default=0.0)
+        return best_value, int(best_value == 1)
+    above = [(0.0, 0)] * (end - repair + 1)
     for row_values in values:
-        if row_values.keys().isdisjoint(after):
-            continue  # the row would be the one above
         row = [(0.0, 0)]
-        for column, to in enumerate(after):
+        for column, to in enumerate(range(repair, end)):
             best = max(above[column + 1], row[column])
             if value := row_values.get(to):
                 score, copies = above[column]
@@ -176,25 +162,32 @@ def _likeness_of(values: Sequence[Mapping[int, float]], repair: int, count: int)
     return above[-1]
 
 
-def _best(around: Sequence[RepairWindow], kinds: _Kinds, at: int) -> list[str]:
-    """The two windows around the word that are most like their repair."""
-    made: list[str] = []
-    broad = kinds.broad[_FIRST - 1 :]  # of the word before each
-    for rank, each in enumerate(sorted(around, key=lambda each: (-each.score, -each.length))[:2]):
-        step = min(_STEPS, int(each.score * _STEPS + 1e-9))
-        name = f"window {rank}, {step}"
-        first, repair = each.first, each.repair
-        made += [
-            name,
-            f"{name}, {each.length} words",
-            f"{name}, {each.copies} of {each.length}",
-            f"{name}, {each.begins} {each.parted}",
-            f"{name}, {at - first} from first, {repair - at} to repair",
-            f"{name}, break {broad[repair]} {each.parted} {broad[repair + 1]}",
-            f"{name}, bridge {broad[first]} {broad[repair + 1]}",
-            f"{name}, {kinds.fine[_FIRST + at]}",
-            f"window {rank}, {broad[first + 1]} to {broad[repair]}, {each.copies} of {each.length}",
-        ]
-        if at == first:
-            made.append(f"{name}, first word {each.begins}, {each.length}")
-    return made or ["no window"]
+def _best(windows: Iterable[RepairWindow], count: int) -> list[list[RepairWindow]]:
+    """Return the two windows around each of ``count`` words that are most like their repair."""
+    best: list[list[RepairWindow]] = [[] for _ in range(count)]
+    for each in sorted(windows, key=lambda each: (-each.score, -each.length)):
+        for found in best[each.first : each.repair]:
+            if len(found) < _RANKS:
+                found.append(each)
+    return best
+
+
+def _described(each: RepairWindow, rank: int, kinds: _Kinds, at: int) -> list[str]:
+    """The window of this ``rank`` around the word."""
+    score, first, repair, copies, begins, parted = each
+    broad, length = kinds.broad, repair - first
+    name = f"window {rank}, {min(_STEPS, int(score * _STEPS + 1e-9))}"
+    made = [
+        name,
+        f"{name}, {length} words",
+        f"{name}, {copies} of {length}",
+        f"{name}, {begins} {parted}",
+        f"{name}, {at - first} from first, {repair - at} to repair",
+        f"{name}, break {broad[repair + 1]} {parted} {broad[repair + 2]}",
+        f"{name}, bridge {broad[first + 1]} {broad[repair + 2]}",
+        f"{name}, {kinds.fine[_FIRST + at]}",
+        f"window {rank}, {broad[first + 2]} to {broad[repair + 1]}, {copies} of {length}",
+    ]
+    if at == first:
+        made.append(f"{name}, first word {begins}, {length}")
+    return made

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
+from lsa_whisper.chat.plain_words import plain_words
 from lsa_whisper.chat.tree import Group, Item, Marker, Word, build_tree
 from lsa_whisper.timespan import TimeSpan
 
@@ -51,8 +53,20 @@ def spoken_words(body: str) -> list[SpokenWord] | None:
     >>> spoken_words("<I want> [/] I want it .") is None
     True
     """
+    if plain := plain_words(body):
+        return _plainly(plain)
     items = build_tree(body).items
     return _words_of(items, body) if all(map(_is_plain, items)) else None
+
+
+def _plainly(words: Sequence[str]) -> list[SpokenWord]:
+    """Return the ``words`` of a tier that has nothing else."""
+    ends = list(accumulate(len(word) + 1 for word in words))
+    texts = [words[0].casefold(), *(word if word == "A" else word.casefold() for word in words[1:])]
+    return [
+        SpokenWord(text, start=end - len(word) - 1, end=end - 1)
+        for word, text, end in zip(words, texts, ends, strict=True)
+    ]
 
 
 def marked_words(body: str) -> list[SpokenWord]:

@@ -9,8 +9,9 @@ import pytest
 from lsa_whisper import chat
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.retraces import add_retraces, mark_retraces
-from lsa_whisper.retraces.corpus_tagger import CorpusTagger, LinearChain, weights_of
+from lsa_whisper.retraces.corpus_tagger import CorpusTagger
 from lsa_whisper.retraces.features import features
+from lsa_whisper.retraces.linear_chain import LinearChain, read_model, weights_of
 from lsa_whisper.retraces.tagger import Tagger, tagger_for
 from lsa_whisper.retraces.training import AnnotatedUtterance, corpus_weights, train
 from lsa_whisper.retraces.words import SpokenWord, marked_words, spoken_words
@@ -112,6 +113,21 @@ def test_a_damaged_model_is_named(tmp_path):
     (tmp_path / "model.crf").write_bytes(b"not a model")
     with pytest.raises(LsaWhisperError, match=r"model\.crf: cannot load"):
         Tagger(tmp_path / "model.crf")
+
+
+def test_many_utterances_at_once_are_read_as_each_alone():
+    texts = ["I want &-um I want it .", "the &+sto story , the story ran .", "no .", "", "he went she went A A home ."]
+    words = [spoken_words(text) for text in texts * 4]
+    tagger = tagger_for("eng")
+    for together, each in zip(tagger.all_probabilities(words), words, strict=True):
+        alone = tagger.probabilities(each)
+        assert [word.begins for word in together] == pytest.approx([word.begins for word in alone], abs=1e-9)
+        assert [word.taken_back for word in together] == pytest.approx([word.taken_back for word in alone], abs=1e-9)
+
+
+def test_without_words_there_is_nothing_to_mark():
+    assert tagger_for("eng").all_probabilities([[], []]) == [[], []]
+    assert [mark_retraces(text).text for text in ("", "no .", "xxx .", "&-um")] == ["", "no .", "xxx .", "&-um"]
 
 
 def test_codes_that_a_model_left_out_are_added_and_its_own_stay():
@@ -230,11 +246,11 @@ def test_plain_weights_give_the_probabilities_of_the_library(tmp_path):
     library.open(str(tmp_path / "crf"))
     plain = LinearChain(weights_of(library))
     probe = features([SpokenWord(text) for text in ["the", "the", "dog", "cat", "ran"]])
-    for model in (library, plain):
-        model.set(probe)
-    for label in library.labels():
-        for at in range(len(probe)):
-            assert plain.marginal(label, at) == pytest.approx(library.marginal(label, at), abs=2e-3)
+    library.set(probe)
+    exact = read_model(tmp_path / "crf")
+    for model, error in ((plain, 2e-3), (exact, 1e-12)):
+        for row, at in zip(model.marginals(model.sums(probe), [len(probe)]), range(len(probe)), strict=True):
+            assert row.tolist() == pytest.approx([library.marginal(label, at) for label in model.labels], abs=error)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 import pytest
 
+from lsa_whisper.retraces.context import parted_by
 from lsa_whisper.retraces.frames import frames
-from lsa_whisper.retraces.windows import all_features, parted_by, window_features
+from lsa_whisper.retraces.windows import all_features, window_features
 from lsa_whisper.retraces.word_kinds import broad_kind, word_kind
 from lsa_whisper.retraces.words import SpokenWord, spoken_words
 

@@ -7,6 +7,7 @@ becomes CHAT by the rules of its notation (:mod:`lsa_whisper.formats.reading.not
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +16,7 @@ from lsa_whisper import chat
 from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
-from lsa_whisper.formats.reading.files import read_bytes
+from lsa_whisper.formats.reading.files import decode_bytes, read_bytes
 from lsa_whisper.formats.reading.lost_words import lost_words
 from lsa_whisper.formats.reading.source import Source
 from lsa_whisper.formats.reading.to_transcript import to_transcript
@@ -46,6 +47,9 @@ READABLE = {
     ".ssa": "ass",
 }
 """The reader of each file extension."""
+
+_SUBTITLES = re.compile(r"\s*(?:WEBVTT\b|\d+\n\s*[\d:.,]+ --> [\d:.,]+)")
+"""How subtitles begin that are saved as text, as those of Zoom."""
 
 NOTATIONS = ("auto", "chat", "plain", "salt")
 
@@ -136,8 +140,11 @@ def read_sources(path: Path, options: ReadingOptions) -> list[Source]:
     Raises:
         FormatError: The file is damaged, or not of the format that its extension says.
     """
-    module = import_module(f"lsa_whisper.formats.reading.{READABLE[_suffix(path) or '']}")
-    sources: list[Source] = module.parse(read_bytes(path), str(path), options.conventions)
+    data, reader = read_bytes(path), READABLE[_suffix(path) or ""]
+    if reader == "plain" and _SUBTITLES.match(decode_bytes(data, str(path))):
+        reader = "subtitles"
+    module = import_module(f"lsa_whisper.formats.reading.{reader}")
+    sources: list[Source] = module.parse(data, str(path), options.conventions)
     if _suffix(path) == ".words.xml":  # the other speakers of the meeting have files of their own
         for other in nxt_files(path)[1:]:
             for more in module.parse(read_bytes(other), str(other), options.conventions):

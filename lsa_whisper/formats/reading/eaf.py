@@ -158,11 +158,15 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     source = Source(Path(place).stem)
     slots = {name: _time_ms(slot.get("TIME_VALUE"), name, line) for name, slot in _named(root, "TIME_SLOT")}
     tiers = dict(_named(root, "TIER"))
-    annotations = {
-        each.get("ANNOTATION_ID", ""): _annotation(each, name, slots, line)
-        for name, tier in tiers.items()
-        for each in [*tier.iter("ALIGNABLE_ANNOTATION"), *tier.iter("REF_ANNOTATION")]
-    }
+    annotations: _Annotations = {}
+    for tier_name, tier in tiers.items():
+        for each in [*tier.iter("ALIGNABLE_ANNOTATION"), *tier.iter("REF_ANNOTATION")]:
+            name = each.get("ANNOTATION_ID", "")
+            unique = (
+                name if name not in annotations else f"{name} ({len(annotations)})"
+            )  # of documents that were merged
+            annotations[unique] = _annotation(each, unique, tier_name)
+    _add_missing(slots, annotations, source, line)
     _interpolate(slots, annotations, source)
     spans = {name: _span(each, name, slots, line) for name, each in annotations.items()}
     source.headers = [each.text for each in root.iter("PROPERTY") if each.get("NAME") == HEADER_PROPERTY and each.text]
@@ -186,20 +190,27 @@ def _time_ms(value: str | None, name: str, line: Callable[[str], str]) -> int | 
     return int(value)
 
 
-def _annotation(each: Element, tier: str, slots: Mapping[str, int | None], line: Callable[[str], str]) -> _Annotation:
+def _annotation(each: Element, name: str, tier: str) -> _Annotation:
     value = each.find("ANNOTATION_VALUE")
     text = "" if value is None else "".join(value.itertext()).strip()
     if each.tag == "REF_ANNOTATION":
         return _Annotation(text, tier, None, each.get("ANNOTATION_REF"))
-    start, end = each.get("TIME_SLOT_REF1", ""), each.get("TIME_SLOT_REF2", "")
-    for slot in (start, end):
-        if slot not in slots:
-            name = each.get("ANNOTATION_ID", "")
-            raise FormatError(
-                f"{line(name)}: annotation {name} names the time slot {slot}, which is missing"
-                "; open the file in ELAN and save it again"
-            )
-    return _Annotation(text, tier, (start, end))
+    start, end = each.get("TIME_SLOT_REF1"), each.get("TIME_SLOT_REF2")
+    return _Annotation(text, tier, (start or f"start of {name}", end or f"end of {name}"))
+
+
+def _add_missing(
+    slots: dict[str, int | None], annotations: _Annotations, source: Source, line: Callable[[str], str]
+) -> None:
+    """Add the time slots that annotations name and the document lacks, without a value, and note them."""
+    named = [(slot, name) for name, each in annotations.items() for slot in each.slots or () if slot not in slots]
+    if named:
+        slots.update(dict.fromkeys(slot for slot, _ in named))
+        slot, name = named[0]
+        source.notes.append(
+            f"time slots that are named but missing: {len(dict(named))}, first {slot} of annotation {name} at "
+            f"{line(name)}"
+        )
 
 
 def _interpolate(slots: dict[str, int | None], annotations: _Annotations, source: Source) -> None:

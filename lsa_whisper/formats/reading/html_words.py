@@ -30,6 +30,7 @@ class _Pieces(HTMLParser):
         self._anchor = ""
         self._time: float | None = None
         self._in_time = False
+        self._known = False
         self._hidden = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -40,7 +41,8 @@ class _Pieces(HTMLParser):
         if "timestamp" in values.get("class", "") or "data-timestamp" in values:
             self._in_time = True
             time = values.get("data-timestamp", "")
-            self._time = float(time) if re.fullmatch(r"\d{1,7}(?:\.\d+)?", time) else self._time
+            self._known = re.fullmatch(r"\d{1,7}(?:\.\d+)?", time) is not None
+            self._time = float(time) if self._known else self._time
         if tag in _BLOCKS:
             self.pieces.append(("\n", "", self._time))
 
@@ -58,6 +60,9 @@ class _Pieces(HTMLParser):
             self.pieces.append(("\n", "", self._time))
 
     def handle_data(self, data: str) -> None:
+        if self._in_time and not self._known and _CLOCK.fullmatch(data):
+            *hours, minutes, seconds = data.strip(" \t\n[]()").replace(",", ".").split(":")
+            self._time = 3600 * float(hours[0] if hours else 0) + 60 * float(minutes) + float(seconds)
         if not self._in_time and not self._hidden:
             self.pieces.append((data.replace("\xa0", " "), self._anchor, self._time))
 

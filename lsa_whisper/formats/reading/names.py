@@ -50,7 +50,7 @@ def names_in(texts: Iterable[str], language: str) -> frozenset[str]:
     inside: set[str] = set()
     small: set[str] = set()
     for text in (read_marks(_BRACKETED.sub(" ", text), language) for text in set(texts)):
-        if not any(sign.isupper() for sign in text[1:]):
+        if text[1:].islower() or not any(map(str.isupper, text[1:])):
             small.update(_WORD.findall(text[1:]))
             continue
         begins = {match.end() for match in _SENTENCE.finditer(text)}

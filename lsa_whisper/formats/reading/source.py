@@ -20,6 +20,10 @@ CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
 CHAT_CONTROLS = re.compile(r"[\x00\t-\x1f\x7f]+")
 """Characters that a line of CHAT cannot hold: two others underline a part of a word."""
 
+_DESCRIBED = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
+"""Unintelligible speech, which is a word of CHAT, or a sound, which is not."""
+_CLOCK = re.compile(r"(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2}(?:[.,]\d{1,9})?)")
+
 Words = tuple[tuple[str, TimeSpan | None], ...]
 """Words with their times; ``None`` where the file gives a word no time."""
 
@@ -100,10 +104,10 @@ def shared_spans(span: TimeSpan | None, texts: Sequence[str]) -> list[TimeSpan |
 
 
 def span_of_seconds(start_s: object, end_s: object, place: str) -> TimeSpan | None:
-    """Return the span between two times in seconds, ``None`` if both are missing.
+    """Return the span between two times in seconds, or as clocks show them; ``None`` if both are missing.
 
-    >>> span_of_seconds(0.5, "1.25", "a.ctm:1")
-    TimeSpan(start_ms=500, end_ms=1250)
+    >>> span_of_seconds(0.5, "1.25", "a.ctm:1"), span_of_seconds("00:01,500", "01:00:00.250", "a.json: segment 1")
+    (TimeSpan(start_ms=500, end_ms=1250), TimeSpan(start_ms=1500, end_ms=3600250))
 
     Raises:
         FormatError: One is missing, no number, infinite or negative, or the end is before the start.
@@ -118,12 +122,18 @@ def span_of_seconds(start_s: object, end_s: object, place: str) -> TimeSpan | No
 
 def _seconds(value: object, place: str) -> float:
     try:
-        seconds = float(value) if isinstance(value, str) else value
+        clock = _CLOCK.fullmatch(value.strip()) if isinstance(value, str) else None
+        seconds = _of_clock(clock) if clock else float(value) if isinstance(value, str) else value
     except ValueError:
         seconds = None
     if not isinstance(seconds, int | float) or not is_finite(seconds) or not 0 <= seconds <= MAX_DURATION_S:
         raise FormatError(f"{place}: {_brief(value)} is not a time in seconds; correct it")
     return float(seconds)
+
+
+def _of_clock(clock: re.Match[str]) -> float:
+    hours, minutes, seconds = (float((part or "0").replace(",", ".")) for part in clock.groups())
+    return 3600 * hours + 60 * minutes + seconds
 
 
 def _brief(value: object) -> str:
@@ -135,6 +145,9 @@ def spoken_utterance(each: SpokenText, code: str, text: str) -> Utterance:
     """Return the utterance of speaker ``code`` with the main tier ``text``, and the times and tiers of ``each``."""
     words = [(bare, at) for word, at in each.words if (bare := _bare_word(word))]
     spoken = utterance(code, text).verbatim() if words else []
+    if len(spoken) < len(words):
+        heard = ((word, at) for word, at in each.words if not _DESCRIBED.fullmatch(word.strip()))
+        words = [(bare, at) for word, at in heard if (bare := _bare_word(word))]
     if len(spoken) == len(words):  # as the main tier writes them: small letters, numbers in words
         words = [(word, at) for word, (_, at) in zip(spoken, words, strict=True)]
     made = utterance(code, text, each.span, words)

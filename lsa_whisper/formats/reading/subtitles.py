@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 from lsa_whisper.errors import FormatError
+from lsa_whisper.formats.reading.bracketed_speakers import bracketed_speakers, with_colons
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.cues import Cue, cues_in, without_repeated_lines
 from lsa_whisper.formats.reading.files import decode_bytes
@@ -27,7 +29,7 @@ SECOND_SPEAKER = "second speaker"
 """Who speaks behind a dash within a cue: subtitles say only that it is another speaker."""
 
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*)>(.*?)(?=<v[\s.]|$)", re.DOTALL)
-_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|<[\d:.]+>|\{\\[^{}]*\}")
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|<[\d:.]+>|\{\\[^{}]*\}|\{/?[bius]\}")
 _WORD_TIME = re.compile(r"<(?:(\d{1,2}):)?(\d{1,2}):(\d{2})\.(\d{3})>")
 _TURN = re.compile(
     r"^\s*(?:[-–—](?=\s|[^\W\d_])|>{2,3})\s*|(?<=[.?!…])\s+[-–—]\s+(?=[^\W\d_])|\s+>{2,3}\s*", re.MULTILINE
@@ -36,6 +38,9 @@ _DASH = re.compile(r"^\s*(?:[-–—](?=\s|[^\W\d_])|>{2,3})\s*")
 _NAME = re.compile(r"^\s*[*\[]?[^\W_][\w .'-]{0,30}?\]?\s*:(?=\s)", re.MULTILINE)
 _CAPITAL_NAME = re.compile(r"^\s*[A-Z][A-Z0-9 .'-]{1,30}:(?=\s)", re.MULTILINE)
 """A name before the words; where most cues have none, one in capitals only."""
+_TITLE_NAME = re.compile(r"[A-Z][\w.'-]*(?: [A-Z0-9][\w.'-]*){0,3}:(?=\s)")
+"""A name behind the sign of a turn."""
+_BRACKET = re.compile(r"[\[(]")
 _NOTE = re.compile(r"^NOTE[ \t\n]+(\S.*?)(?=\n[ \t]*\n|\Z)", re.MULTILINE | re.DOTALL)
 _LANGUAGE = re.compile(r"^Language:\s*([A-Za-z]{2,3})\b", re.MULTILINE)
 
@@ -59,8 +64,15 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     source.comments = [" ".join(each.split()) for each in _NOTE.findall(text)]
     cues = list(without_repeated_lines(cues))
     named = has_speaker_prefixes([_plain(cue.lines[0]) for cue in cues], conventions)
+    name = _NAME if named else _CAPITAL_NAME
+    speakers = bracketed_speakers(
+        "\n".join(cue.lines) for cue in cues if any(_BRACKET.search(line) for line in cue.lines)
+    )
+    if speakers:
+        cues = [replace(cue, lines=(with_colons("\n".join(cue.lines), speakers),)) for cue in cues]
+        name = re.compile(rf"{name.pattern}|^\s*(?:{'|'.join(map(re.escape, speakers))}):(?=\s)", re.MULTILINE)
     for cue in cues:
-        source.spoken += _spoken(cue, f"{place}:{cue.line}", _NAME if named else _CAPITAL_NAME)
+        source.spoken += _spoken(cue, f"{place}:{cue.line}", name)
     count = sum(each.speaker == SECOND_SPEAKER for each in source.spoken)
     if count:
         source.notes.append(f"cues with a second speaker, whom the file does not name: {count}")
@@ -99,10 +111,11 @@ def _turns(text: str, name: re.Pattern[str]) -> list[tuple[str, str]]:
     """Return the turns of a cue: ``- Hello.`` and ``- Hi there.`` below it are two speakers, as are two names."""
     starts = sorted({match.start() for pattern in (_TURN, name) for match in pattern.finditer(text)})
     bounds = [0, *(at for at in starts if text[:at].strip()), len(text)]
-    parts = (_DASH.sub("", text[start:end], count=1) for start, end in pairwise(bounds))
     turns: list[tuple[str, str]] = []
-    for part in parts:
-        if name.match(part):
+    for start, end in pairwise(bounds):
+        sign = _DASH.match(text[start:end])
+        part = text[start + (sign.end() if sign else 0) : end]
+        if name.match(part) or (sign and ">" in sign[0] and _TITLE_NAME.match(part)):
             turns.append(split_speaker(part.strip()))
         elif part.strip():
             turns.append(("" if len(turns) % 2 == 0 else SECOND_SPEAKER, part))

@@ -15,7 +15,7 @@ _HEAD = (
 _TAIL = (
     r"(?:[\s_:,-]*(?:at|speech|word\(s\)|words?|talk(?:ing)?|section|passage|segment|syllables?|voices?|[\d:.]+s?)\b)*"
 )
-_UNINTELLIGIBLE = re.compile(rf"(?:\d+ words? )?{_HEAD}{_TAIL}|crosstalk|\?+|x+", re.IGNORECASE)
+_UNINTELLIGIBLE = re.compile(rf"(?:\d+ words? )?(?:{_HEAD}|crosstalk){_TAIL}|\?+|x+", re.IGNORECASE)
 _UNCERTAIN = re.compile(
     r"(?:(?:unclear|unsure|uncertain|guess|maybe)\s*:|sounds like:?)\s*(?P<named>\S.*)|"
     r"(?P<asked>[^\W\d_][\w' -]*?)\s*\?+",

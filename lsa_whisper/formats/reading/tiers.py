@@ -14,6 +14,7 @@ from lsa_whisper.formats.reading.source import Source, SpokenText
 from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
 
 _WORD_TIER = re.compile(r"(?:%?wor|words?|ortho?|tokens?)@(.+)|(.+?)(?: -)? (?:words?|wor)", re.IGNORECASE)
+_UTTERANCE_TIER = re.compile(r"(.+?) - (?:utterances?|text)", re.IGNORECASE)
 _BARE_WORD_TIER = re.compile(r"words?|wor|tokens?", re.IGNORECASE)
 _SOUND_TIER = re.compile(r"(?:.* )?(?:-? ?)(?:phones?|phonemes?|segments|syllables|mau|sounds)", re.IGNORECASE)
 _REMARKS = frozenset(
@@ -61,6 +62,7 @@ class TextTier:
 
 def join_tiers(tiers: Sequence[TextTier], source: Source, conventions: Conventions) -> None:
     """Add the utterances of ``tiers`` to ``source``, with their words and dependent tiers, and notes on other tiers."""
+    tiers = _by_speakers(tiers)
     uses = {tier.name: _use(tier, tiers, conventions) for tier in tiers}
     utterances: dict[str, list[TierText]] = {}
     for tier in tiers:
@@ -92,6 +94,18 @@ def join_tiers(tiers: Sequence[TextTier], source: Source, conventions: Conventio
             utterances[name] = _with_dependents(utterances[name], found, _chat_name(tier, use))
     spoken = (pair for texts in utterances.values() for pair in _with_starts(texts))
     source.spoken += [each for _, each in sorted(spoken, key=itemgetter(0))]
+
+
+def _by_speakers(tiers: Sequence[TextTier]) -> list[TextTier]:
+    """Return the tiers, ``MOT - utterances`` as ``MOT``: aligners write ``MOT - words`` beside it."""
+    names = {tier.name for tier in tiers}
+    made = []
+    for tier in tiers:
+        match = _UTTERANCE_TIER.fullmatch(tier.name)
+        bare = match[1] if match and match[1] not in names else tier.name
+        speaker, parent = (bare if own == tier.name else own for own in (tier.speaker, tier.parent))
+        made.append(replace(tier, name=bare, speaker=speaker, parent=parent))
+    return made
 
 
 def _lone_speaker(tier: TextTier, names: set[str]) -> str | None:
@@ -129,9 +143,17 @@ def _use(tier: TextTier, tiers: Sequence[TextTier], conventions: Conventions) ->
         return "ignore"
     if words_speaker(tier.name, {each.name for each in tiers}) is not None:
         return "words"
-    if _SOUND_TIER.fullmatch(tier.name) or (tier.use and tier.name.casefold() in _REMARKS):
+    if _SOUND_TIER.fullmatch(tier.name) or (_is_remark(tier) and not all(map(_is_remark, filter(_has_texts, tiers)))):
         return "ignore"
     return "dependent" if _CHAT_DEPENDENT.fullmatch(tier.name) else tier.use or "dependent"
+
+
+def _is_remark(tier: TextTier) -> bool:
+    return bool(tier.use) and tier.name.casefold() in _REMARKS
+
+
+def _has_texts(tier: TextTier) -> bool:
+    return any(each.text.strip() for each in tier.texts)
 
 
 def words_speaker(name: str, names: set[str]) -> str | None:

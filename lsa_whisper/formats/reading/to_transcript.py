@@ -7,16 +7,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Line, Participant, Transcript, Utterance
 from lsa_whisper.chat.model import participants
+from lsa_whisper.chat.plain_words import plain_words
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.names import names_in
-from lsa_whisper.formats.reading.notation import looks_like_chat, plain_to_chat, with_terminator, without_end
+from lsa_whisper.formats.reading.notation import (
+    PlainText,
+    all_plain_to_chat,
+    looks_like_chat,
+    with_terminator,
+    without_end,
+)
 from lsa_whisper.formats.reading.salt_text import salt_to_chat, with_overlap_codes
 from lsa_whisper.formats.reading.source import (
     CHAT_CONTROLS,
@@ -31,6 +38,9 @@ from lsa_whisper.labels.segments import groups_of_segments, joined, part_spans, 
 from lsa_whisper.languages import chat_code
 from lsa_whisper.timespan import TimeSpan
 
+_AT_ONCE, _MOST_KNOWN = 1 << 13, 1 << 16
+"""Texts that are read together, and kept: many take less time, and more memory."""
+
 
 class PlainReader:
     """Makes utterances of the plain texts of one source, and counts what a note must say."""
@@ -38,28 +48,37 @@ class PlainReader:
     def __init__(self, source: Source, conventions: Conventions, language: str, infer_marks: bool):
         """Read the names in the texts of ``source``; ``language`` is an ISO 639-3 code."""
         self._source = source
-        to_chat = partial(
-            plain_to_chat,
+        self._read = partial(
+            all_plain_to_chat,
             conventions=conventions,
             language=language,
             infer_marks=infer_marks,
             names=names_in((each.text for each in source.spoken), language),
         )
+        self._known: dict[str, PlainText] = {}  # "yes" and "mhm" are half of many conversations
         self._language = language
-        self._read = lru_cache(maxsize=1 << 15)(to_chat)  # "yes" and "mhm" are half of many conversations
         self._tags: Counter[str] = Counter()
         self._shared = 0
 
-    def utterances(self, each: SpokenText, code: str) -> Iterator[Utterance]:
-        """Yield the utterances of one text, whose speaker has this ``code``."""
-        for part in _timed_sentences(each, self._language):
-            found = self._read(CONTROLS.sub(" ", part.text))
-            self._tags.update(found.tags)
-            tiers = found.tiers or (("0 .",) if found.comments or part.tiers else ())
-            first = (*part.tiers, *(("%com", one) for one in found.comments))
-            for number, (tier, shared, remarks) in enumerate(self._shares(part, tiers, found.remarks or ((),))):
-                own = (*(first if number == 0 else ()), *(("%com", one) for one in remarks))
-                yield spoken_utterance(shared if shared.tiers == own else replace(shared, tiers=own), code, tier)
+    def utterances(self, spoken: Sequence[SpokenText], people: Mapping[str, Participant]) -> Iterator[Utterance]:
+        """Yield the utterances of the texts in ``spoken``, by ``people``."""
+        for at in range(0, len(spoken), _AT_ONCE):
+            parts = [part for each in spoken[at : at + _AT_ONCE] for part in _timed_sentences(each, self._language)]
+            texts = [CONTROLS.sub(" ", part.text) for part in parts]
+            new = [text for text in dict.fromkeys(texts) if text not in self._known]
+            self._known |= zip(new, self._read(new), strict=True)
+            for part, text in zip(parts, texts, strict=True):
+                yield from self._utterances_of(part, self._known[text], people[part.speaker].code)
+            if len(self._known) > _MOST_KNOWN:
+                self._known.clear()
+
+    def _utterances_of(self, part: SpokenText, found: PlainText, code: str) -> Iterator[Utterance]:
+        self._tags.update(found.tags)
+        tiers = found.tiers or (("0 .",) if found.comments or part.tiers else ())
+        first = (*part.tiers, *(("%com", one) for one in found.comments))
+        for number, (tier, shared, remarks) in enumerate(self._shares(part, tiers, found.remarks or ((),))):
+            own = (*(first if number == 0 else ()), *(("%com", one) for one in remarks))
+            yield spoken_utterance(shared if shared.tiers == own else replace(shared, tiers=own), code, tier)
 
     def _shares(
         self, part: SpokenText, tiers: Sequence[str], remarks: Sequence[tuple[str, ...]]
@@ -95,7 +114,7 @@ class PlainReader:
 
 @lru_cache(maxsize=1 << 15)
 def _words(tier: str) -> tuple[str, ...]:
-    return tuple(chat.utterance("", tier).reading.verbatim)
+    return tuple(plain_words(tier) or chat.utterance("", tier).reading.verbatim)
 
 
 def _spans(part: SpokenText, lengths: Sequence[int]) -> list[TimeSpan | None]:
@@ -186,17 +205,14 @@ def to_transcript(
         speaker=speaker,
     )
     people = {name: replace(each, **source.people.get(name, {})) for name, each in people.items()}
-    made: list[Utterance] = []
-    plain = PlainReader(source, conventions, language, infer_marks) if chosen == "plain" else None
-    spoken = joined_segments(source, language) if plain and source.has_segments else source.spoken
-    for each in spoken:
-        code = people[each.speaker].code
-        if plain:
-            made += plain.utterances(each, code)
-        elif written := _written(each, code, source, salt=chosen == "salt"):
-            made.append(written)
-    if plain:
+    if chosen == "plain":
+        plain = PlainReader(source, conventions, language, infer_marks)
+        spoken = joined_segments(source, language) if source.has_segments else source.spoken
+        made = list(plain.utterances(spoken, people))
         plain.add_notes()
+    else:
+        written = (_written(each, people[each.speaker].code, source, salt=chosen == "salt") for each in source.spoken)
+        made = [each for each in written if each]
     if chosen == "salt":
         coded = with_overlap_codes((each.speaker, each.main) for each in made)
         made = [replace(each, main=main) for each, main in zip(made, coded, strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,13 +36,12 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     people = {value: _text(each) for each in root.iter() if _name(each.tag) == "agent" for value in _ids(each)}
     units = _units(root)
     untimed = 0
-    for each in root.iter():
-        if _name(each.tag) != "p" or not (text := _text(each)):
+    for each, offset_ms in _paragraphs(root, units, 0.0):
+        if not (text := _text(each)):
             continue
-        values = {_name(key): value for key, value in each.items()}
-        span = _span(values, units)
+        span = _span(each, units, offset_ms)
         untimed += span is None
-        agent = values.get("agent", "")
+        agent = _values(each).get("agent", "")
         source.spoken += turns_in(text, span, place, people.get(agent) or agent)
     if untimed:
         source.notes.append(f"paragraphs without times that can be read: {untimed}")
@@ -78,12 +78,31 @@ def _units(root: Element) -> dict[str, float]:
     return found
 
 
-def _span(values: dict[str, str], units: dict[str, float]) -> TimeSpan | None:
+def _values(each: Element) -> dict[str, str]:
+    return {_name(key): value for key, value in each.items()}
+
+
+def _paragraphs(each: Element, units: dict[str, float], offset_ms: float) -> Iterator[tuple[Element, float]]:
+    """Yield the paragraphs, and when what they stand in begins: their times count from there."""
+    if _name(each.tag) == "p":
+        yield each, offset_ms
+        return
+    begin = _milliseconds(_values(each).get("begin", ""), units) or 0.0
+    for child in each:
+        yield from _paragraphs(child, units, offset_ms + begin)
+
+
+def _span(each: Element, units: dict[str, float], offset_ms: float) -> TimeSpan | None:
+    """Return the times of a paragraph; one without has those of its first and last part."""
+    values = _values(each)
     start, end = _milliseconds(values.get("begin", ""), units), _milliseconds(values.get("end", ""), units)
     length = _milliseconds(values.get("dur", ""), units)
     if start is not None and end is None and length is not None:
         end = start + length
-    return TimeSpan(round(start), round(end)) if start is not None and end is not None and start <= end else None
+    if start is not None and end is not None:
+        return TimeSpan(round(offset_ms + start), round(offset_ms + end)) if start <= end else None
+    parts = [span for child in each if (span := _span(child, units, offset_ms + (start or 0.0)))]
+    return parts[0] | parts[-1] if parts else None
 
 
 def _milliseconds(text: str, units: dict[str, float]) -> float | None:

@@ -73,6 +73,23 @@ def test_an_end_and_the_next_start_without_values_are_one_time(tmp_path):
     assert spans(read(tmp_path, slots(0, None, None, 900), tier("CHI", *said))) == [(0, 450), (450, 900)]
 
 
+@pytest.mark.parametrize(
+    ("said", "expected", "first"),
+    [
+        ([aligned("a", 0, 1, "it ran ."), aligned("b", 1, 7, "no ."), aligned("c", 7, 2, "yes .")],
+         [(0, 600), (600, 750), (750, 900)], "t7 of annotation b"),
+        ([aligned("a", 0, 9, "it ran ."), aligned("b", 1, 2, "no .")], [(0, 300), (600, 900)], "t9 of annotation a"),
+        ([aligned("a", 0, 1, "it ran ."), aligned("b", 8, 9, "no .")], [(0, 600), None], "t8 of annotation b"),
+        ([aligned("a", 0, 1, "it ran ."), aligned("b", 2, "", "no .").replace(' TIME_SLOT_REF2="t"', "")],
+         [(0, 600), None], "end of b of annotation b"),
+    ],
+)  # fmt: skip
+def test_a_slot_that_is_missing_costs_no_annotation(said, expected, first, tmp_path):
+    found = read(tmp_path, slots(0, 600, 900), tier("CHI", *said))
+    assert spans(found) == expected
+    assert f"first {first} at" in found.notes[0]
+
+
 def test_slots_at_the_ends_of_a_tier_are_bounded_by_the_document_or_stay_unknown(tmp_path):
     other = tier("MOT", aligned("m", 0, 3, "yes ."))
     inner = tier("CHI", aligned("a", 1, 2, "one ."))

@@ -174,6 +174,21 @@ FORMS = {
             }
         }
     },
+    "Gladia": {
+        "id": "a",
+        "status": "done",
+        "result": {
+            "metadata": {"audio_duration": 2.0},
+            "transcription": {
+                "full_transcript": "Uh, the the dog ran.",
+                "languages": ["en"],
+                "utterances": [
+                    {"start": 0.1, "end": 1.5, "text": "Uh, the the dog ran.", "speaker": None, "channel": 0,
+                     "words": [{"word": f" {w}", "start": s, "end": e, "confidence": 0.9} for w, s, e in ENDED]}
+                ],
+            },
+        },
+    },
     "Azure, list": [
         {"RecognitionStatus": "Success", "Offset": 1000000, "Duration": 14000000, "DisplayText": "Uh, the the dog ran."}
     ],

@@ -39,6 +39,31 @@ def test_dashes_tell_two_speakers_apart(text, tmp_path):
     assert found.notes == ("cues with a second speaker, whom the file does not name: 1",)
 
 
+@pytest.mark.parametrize(
+    ("texts", "speakers"),
+    [
+        (["[MAN] Who is it?", "[WOMAN] It's me.", "[laughs] No."], ["MAN", "WOMAN", "PAR"]),
+        (["(Man) Who is it?", "(Woman 2): It's me.", "(door slams) No."], ["Man", "Woman 2", ""]),
+        (
+            ["[REX] Who is it?", "[REX:] It's me.", "[MUSIC PLAYING] No.", "[MUSIC PLAYING] Yes."],
+            ["REX"] * 2 + [""] * 2,
+        ),
+        (["- [MAN] Who is it?\n- [WOMAN] Me.", "No."], ["MAN", "WOMAN", ""]),
+        ([">> JOHN: Who is it?", ">> John Smith: It's me.", ">> No."], ["JOHN", "John Smith", ""]),
+        (["[BARKS] Who is it?", "[BARKS] It's me.", "[SIGHS] No."], [""] * 3),
+        (["[BOB] Who is it?", "It's me."], [""] * 2),
+        (["MAN: Who is it?", "It's me.", "No.", "Yes.", "MAN: Come in!"], ["MAN", "", "", "", "MAN"]),
+    ],
+)
+def test_names_before_the_words_are_speakers_and_sounds_are_not(texts, speakers, tmp_path):
+    cues = (f"{at}\n00:00:0{at},000 --> 00:00:0{at},900\n{text}\n" for at, text in enumerate(texts, 1))
+    found = read(tmp_path, "\n".join(cues)).transcript
+    names = [found.participants[each.speaker].name or each.speaker for each in found.utterances]
+    assert [name.replace("_", " ") for name in names] == [speaker or "PAR" for speaker in speakers]
+    heard = [word for each in found.utterances for word in each.verbatim()]
+    assert not {"man", "woman", "rex", "john", "bob"} & {word.lower() for word in heard}
+
+
 @pytest.mark.parametrize("text", ["- Hello there.", "Hello\nthere.", "<i>Hello</i>\n{\\an8}there.", "- Hello\nthere."])
 def test_one_speaker_is_one_utterance(text, tmp_path):
     assert said(read(tmp_path, f"{FIRST}{text}\n")) == [("PAR", "hello there .", (1000, 2000))]

@@ -9,6 +9,7 @@ from lsa_whisper.formats.reading.recognizers import (
     aws,
     azure,
     deepgram,
+    gladia,
     google,
     rev,
     speechmatics,
@@ -28,6 +29,7 @@ class Recognizer(NamedTuple):
 RECOGNIZERS: dict[str, Recognizer] = {
     "whisper.cpp": Recognizer(whisper_cpp.matches, whisper_cpp.read),
     "Deepgram": Recognizer(deepgram.matches, deepgram.read),
+    "Gladia": Recognizer(gladia.matches, gladia.read),
     "AWS Transcribe": Recognizer(aws.matches, aws.read),
     "Speechmatics": Recognizer(speechmatics.matches, speechmatics.read),
     "Google, IBM Watson": Recognizer(google.matches, google.read),

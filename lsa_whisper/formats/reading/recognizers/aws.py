@@ -32,7 +32,8 @@ def _words(results: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
     for each, here in rows(results.get("items"), f"{place}: item"):
         text = text_of(first(each.get("alternatives"), here), "content")
         start, end = each.get("start_time"), each.get("end_time")
-        speaker = speaker_name(each.get("speaker_label")) or speakers.get(str(start), "")
+        channel = each.get("channel_label")
+        speaker = speaker_name(each.get("speaker_label")) or speaker_name(channel) or speakers.get(str(start), "")
         if before and (start is None or not speaker):
             speaker = before.speaker
         if text:

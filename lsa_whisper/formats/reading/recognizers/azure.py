@@ -20,6 +20,7 @@ from lsa_whisper.formats.reading.timed_words import RecognizedWord
 
 _TICK_S = 1e-7
 _LISTS = ("recognizedPhrases", "phrases")
+_COMBINED = ("combinedRecognizedPhrases", "combinedPhrases")
 
 
 def matches(found: Mapping[str, Any]) -> bool:
@@ -46,6 +47,9 @@ def read(found: Mapping[str, Any], source: Source, place: str) -> None:
         text = text or " ".join(one.text for one in words)
         if text:
             source.spoken.append(SpokenText(speaker, text, _span(phrase, here) or _span(best, here), timed, place=here))
+    if not source.spoken:
+        whole = (text_of(each, "display", "text") for each, _ in rows(field_of(found, *_COMBINED), f"{place}: phrase"))
+        source.spoken = [SpokenText("", text, place=place) for text in whole if text]
 
 
 def _words(best: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:

@@ -26,7 +26,7 @@ def read(found: Mapping[str, Any], source: Source, place: str) -> None:
         source.language = source.language or text_of(channel, "detected_language") or None
         best = first(channel.get("alternatives"), f"{here}, alternative")
         name = f"channel {number + 1}" if len(channels) > 1 else ""
-        spoken = utterances_of(_words(best, name, here), source.language)
+        spoken = utterances_of(_words(best, name, here), source.language) or list(_sentences(best, name, here))
         text = text_of(best, "transcript")
         source.spoken += spoken or ([SpokenText(name, text, place=here)] if text else [])
     if not source.spoken:
@@ -42,6 +42,17 @@ def _utterances(results: Mapping[str, Any], place: str) -> Iterator[SpokenText]:
             yield SpokenText(
                 speaker, text, span_of_seconds(each.get("start"), each.get("end"), here), timed, place=here
             )
+
+
+def _sentences(best: Mapping[str, Any], name: str, place: str) -> Iterator[SpokenText]:
+    """Yield the sentences of paragraphs, which have times where the words are left out."""
+    paragraphs = best.get("paragraphs")
+    listed = paragraphs.get("paragraphs") if isinstance(paragraphs, Mapping) else None
+    for paragraph, here in rows(listed, f"{place}, paragraph"):
+        speaker = name or speaker_name(paragraph.get("speaker"))
+        for each, inner in rows(paragraph.get("sentences"), f"{here}, sentence"):
+            if text := text_of(each, "text"):
+                yield SpokenText(speaker, text, span_of_seconds(each.get("start"), each.get("end"), inner), place=inner)
 
 
 def _words(best: Mapping[str, Any], name: str, place: str) -> Iterator[RecognizedWord]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from lsa_whisper.formats.reading.recognizers.fields import first, rows, text_of
+from lsa_whisper.formats.reading.recognizers.fields import rows, text_of
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
 
 _AUDIO = ("audio", "audio_url", "url", "sound")
@@ -41,8 +41,11 @@ def task_sources(found: Sequence[Any], place: str) -> list[Source]:
 
 
 def _regions(task: Mapping[str, Any], place: str) -> Iterator[SpokenText]:
-    """Yield the regions of the first annotation: what has one ``id`` is one region."""
-    result = first(task.get("annotations"), f"{place}, annotation").get("result")
+    """Yield the regions of the first annotation that is not empty: what has one ``id`` is one region."""
+    annotations = [each for each, _ in rows(task.get("annotations"), f"{place}, annotation")]
+    result = next(
+        (each.get("result") for each in annotations if each.get("result") and not each.get("was_cancelled")), None
+    )
     regions: dict[Any, dict[str, Any]] = {}
     for each, here in rows(result, f"{place}, region"):
         value = each.get("value")

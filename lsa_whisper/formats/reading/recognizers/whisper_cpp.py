@@ -10,6 +10,9 @@ from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_secon
 from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
 from lsa_whisper.timespan import TimeSpan
 
+_UNKNOWN = "?"
+"""A speaker who is on both channels."""
+
 
 def matches(found: Mapping[str, Any]) -> bool:
     """Return whether ``found`` has the segments of whisper.cpp."""
@@ -38,7 +41,9 @@ def _segments(found: Mapping[str, Any], place: str) -> Iterator[SpokenText]:
         if text:
             span = _span(each, here)
             complete = len(words) == len(text.split())
-            yield SpokenText(speaker_name(each.get("speaker")), text, span, words if complete else (), place=here)
+            speaker = speaker_name(each.get("speaker"))
+            speaker = "" if speaker == _UNKNOWN else speaker
+            yield SpokenText(speaker, text, span, words if complete else (), place=here)
 
 
 def _words(segment: Mapping[str, Any], place: str) -> Iterator[tuple[str, TimeSpan | None]]:
@@ -58,7 +63,7 @@ def _words(segment: Mapping[str, Any], place: str) -> Iterator[tuple[str, TimeSp
 
 
 def _span(row: Mapping[str, Any], place: str) -> TimeSpan | None:
-    offsets = row.get("offsets")
+    offsets, clocks = row.get("offsets"), row.get("timestamps")
     if not isinstance(offsets, Mapping):
-        return None
+        return span_of_seconds(clocks.get("from"), clocks.get("to"), place) if isinstance(clocks, Mapping) else None
     return span_of_seconds(scaled(offsets.get("from"), 0.001), scaled(offsets.get("to"), 0.001), place)

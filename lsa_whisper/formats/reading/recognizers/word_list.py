@@ -19,8 +19,17 @@ def matches(found: Mapping[str, Any]) -> bool:
 
 
 def _listed(found: Mapping[str, Any]) -> list[Any]:
+    """Return the words; those of utterances if they stand there only, or the utterances if they have none."""
     listed = (found.get(name) for name in ("words", "result"))
-    return next((words for words in listed if isinstance(words, list)), [])
+    if words := next((words for words in listed if isinstance(words, list)), []):
+        return words
+    utterances = found.get("utterances")
+    return [part for each in utterances for part in _parts(each)] if isinstance(utterances, list) else []
+
+
+def _parts(utterance: Any) -> list[Any]:
+    inside = utterance.get("words") if isinstance(utterance, Mapping) else None
+    return inside if isinstance(inside, list) and inside else [utterance]
 
 
 def read(found: Mapping[str, Any], source: Source, place: str) -> None:

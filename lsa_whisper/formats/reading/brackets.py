@@ -1,0 +1,115 @@
+"""Brackets and tags of plain text, replaced by what they mean in CHAT."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.mazes import mark_maze
+from lsa_whisper.formats.reading.tags import chat_of, event_of, is_clock, read_pairs, read_tag, uncertain_words
+
+_DEFAULT_MARKS = {
+    ("((", "))"): "unsure",
+    ("[", "]"): "event",
+    ("(", ")"): "event",
+    ("{", "}"): "event",
+    ("<", ">"): "tag",
+}
+_INTACT = re.compile(r"\((?:\.{1,3}|[0-9]+(?:\.[0-9]*)?)\)|\[(?:/{1,3}|/-|/\?)\]")
+_FILLER = re.compile(r"u+h+m*|u+m+|e+r+m*|h+m+|m+h*m+", re.IGNORECASE)
+_ANY_MARK = re.compile(r"[\[({<]")
+STAMP = re.compile(r"(?<![\d:.,])(?:\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,3})?|00:\d{2})(?![\d:])")
+"""A time of the recording within text; it was not said."""
+
+
+@dataclass(frozen=True)
+class Brackets:
+    """Replaces brackets and tags by what they mean in CHAT: the user's first, the longest of them first."""
+
+    conventions: Conventions
+    hold: Callable[[str], str]
+    unsure: Callable[[str], str]
+    comments: list[str]
+    tags: list[str]
+    kept: list[str] = field(default_factory=list)
+
+    def read(self, text: str) -> str:
+        """Return ``text`` with CHAT, or places held for it, instead of brackets and tags."""
+        if not _ANY_MARK.search(text) and not self.conventions.marks:
+            return text
+        own = sorted(self.conventions.marks.items(), key=lambda pair: -len(pair[0][0]))
+        marks = dict(own) | {pair: use for pair, use in _DEFAULT_MARKS.items() if pair not in self.conventions.marks}
+        text = _INTACT.sub(lambda match: self._keep(match.group()), text)
+        if ("<", ">") not in self.conventions.marks:
+            text = read_pairs(text, self.unsure, self.tags)
+        for (opening, closing), meaning in marks.items():
+            text = self._replace(text, _bracket_pattern(opening, closing), meaning)
+        return re.sub(r"\x02(\d+)\x03", lambda match: self.kept[int(match.group(1))], text)
+
+    def _keep(self, chat: str) -> str:
+        """Return a place for ``chat``, whose own brackets would be replaced; a length of a pause becomes a comment."""
+        if chat[1:2].isdigit():
+            self.comments.append(f"pause of {chat[1:-1].rstrip('.')} s")
+        self.kept.append(chat)
+        return f" \x02{len(self.kept) - 1}\x03 "
+
+    def _replace(self, text: str, pattern: re.Pattern[str], meaning: str) -> str:
+        def meant_by(match: re.Match[str]) -> str:
+            content = match.group(1).strip()
+            if meaning != "maze":
+                return self._meaning(content, meaning)
+            after = re.findall(r"[\w'-]+", match.string[match.end() : match.end() + 200])
+            return self.hold(mark_maze(content.split(), after))
+
+        for _ in range(4):  # brackets within brackets
+            text, count = pattern.subn(meant_by, text)
+            if not count:
+                break
+        return text
+
+    def _meaning(self, content: str, meaning: str) -> str:
+        """Return CHAT for the ``content`` of brackets with this ``meaning``."""
+        if meaning == "comment":
+            self.comments.append(content)
+            return " "
+        if meaning == "filler":
+            return f" {event_of(content).replace('&=', '&-')} "
+        if meaning == "keep":
+            return f" {content} "
+        if meaning == "tag":
+            return self._known(read_tag(content, self.tags))
+        if meaning == "unsure" and not content:
+            return " xxx "
+        if meaning == "drop" or not content:
+            return " "
+        if meaning == "unintelligible":
+            return " xxx "
+        return self._keep("(.)") if meaning == "pause" else self._described(content, meaning)
+
+    def _known(self, chat: str) -> str:
+        return self._keep(chat) if chat[:1] in ("&", "(") else f" {chat} "
+
+    def _described(self, content: str, meaning: str) -> str:
+        if any(map(str.isalpha, content)):
+            self.comments.extend(STAMP.findall(content))
+            content = STAMP.sub("", content).strip()
+        known = chat_of(content)
+        if known:
+            self.comments.extend([content] if known == "(.)" and any(map(str.isdigit, content)) else [])
+            return self._known(known)
+        words = content if meaning == "unsure" else uncertain_words(content)
+        if words:
+            return self.unsure(words)
+        if is_clock(content) or not any(map(str.isalpha, content)):
+            self.comments.append(content)
+            return " "
+        return f" {content.lower()} " if _FILLER.fullmatch(content) else self._known(event_of(content))
+
+
+@lru_cache(maxsize=256)
+def _bracket_pattern(opening: str, closing: str) -> re.Pattern[str]:
+    inner = rf"[^{re.escape(opening[0])}{re.escape(closing[0])}]{{0,500}}"
+    return re.compile(rf"{re.escape(opening)}({inner}){re.escape(closing)}")

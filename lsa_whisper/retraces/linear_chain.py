@@ -1,0 +1,147 @@
+"""Linear-chain conditional random fields (Lafferty et al., 2001), evaluated for many utterances at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pycrfsuite
+
+_MAX_WEIGHT = 1e3
+_AT_ONCE = 1024
+_LEAST, _SCALED = -80.0, 8
+"""Logarithm of the least factor of a transition, and after how many the products are scaled: none becomes zero."""
+Matrix = npt.NDArray[np.float64]
+
+
+class LinearChain:
+    """The weights of a model.
+
+    Attributes:
+        labels: Each a possible reading of a word.
+    """
+
+    def __init__(self, weights: Mapping[str, Any]) -> None:
+        """Take the ``weights`` that :func:`weights_of` returns.
+
+        Raises:
+            ValueError: They are not such weights.
+        """
+        try:
+            self.labels = [str(label) for label in weights["labels"]]
+            self._transitions = _checked(weights["transitions"], (len(self.labels), len(self.labels)))
+            features = weights["features"]
+            self._rows = {name: row for row, name in enumerate(features, start=1)}
+            nothing = [0.0] * len(self.labels)
+            self._weights = _checked([nothing, *features.values()], (len(features) + 1, len(self.labels)))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError("labels, transitions and features are needed") from error
+
+    def rows(self, features: Iterable[str]) -> Matrix:
+        """Return the weights of each of ``features``; zeros for one that the model does not know."""
+        known = self._rows
+        return self._weights[[known.get(name, 0) for name in features]]
+
+    def sums(self, words: Iterable[Iterable[str]]) -> Matrix:
+        """Return the sum of the weights of the features of each of ``words``."""
+        found: list[int] = []
+        starts = []
+        for features in words:
+            starts.append(len(found))
+            found.append(0)  # each word has the row of nothing
+            found += filter(None, map(self._rows.get, features))
+        sums: Matrix = np.add.reduceat(self._weights[found], starts)
+        return sums
+
+    def marginals(self, states: Matrix, counts: Sequence[int]) -> Matrix:
+        """Return the probability of each label for each word.
+
+        Args:
+            states: The sums of the weights of each word's features, of all utterances.
+            counts: The number of words of each utterance.
+        """
+        starts = np.cumsum(counts) - np.array(counts)
+        longest_last = sorted(range(len(counts)), key=counts.__getitem__)
+        found = np.empty_like(states)
+        for at in range(0, len(counts), _AT_ONCE):
+            some = longest_last[at : at + _AT_ONCE]
+            places = starts[some][:, None] + np.arange(counts[some[-1]])
+            inside = np.arange(counts[some[-1]]) < np.array([counts[each] for each in some])[:, None]
+            found[places[inside]] = self._marginals(states[np.where(inside, places, 0)], inside)[inside]
+        return found
+
+    def _marginals(self, states: Matrix, inside: npt.NDArray[np.bool_]) -> Matrix:
+        """Return the probabilities for utterances (first axis) of words (second axis); only those ``inside`` count."""
+        own = np.exp(states - states.max(2, keepdims=True))
+        step = np.exp(np.maximum(self._transitions - self._transitions.max(), _LEAST))
+        forward, backward = own.copy(), np.ones_like(own)
+        count = own.shape[1]
+        for at in range(1, count):
+            before = forward[:, at - 1]
+            forward[:, at] *= (before if at % _SCALED else _shares(before)) @ step
+        ragged = not inside.all()
+        for at in range(count - 2, -1, -1):
+            after = own[:, at + 1] * backward[:, at + 1]
+            backward[:, at] = (after if at % _SCALED else _shares(after)) @ step.T
+            if ragged:
+                backward[~inside[:, at + 1], at] = 1
+        return _shares(_shares(forward) * _shares(backward))
+
+
+def weights_of(model: pycrfsuite.Tagger) -> dict[str, Any]:
+    """Return the weights of a model of python-crfsuite, ready for JSON."""
+    found = model.info()
+    labels = sorted(found.labels)
+    features: dict[str, list[float]] = {}
+    for (name, label), weight in sorted(found.state_features.items()):
+        features.setdefault(name, [0.0] * len(labels))[labels.index(label)] = round(weight, 4)
+    transitions = [[round(found.transitions.get((one, two), 0.0), 4) for two in labels] for one in labels]
+    return {"labels": labels, "transitions": transitions, "features": features}
+
+
+def read_model(path: Path) -> LinearChain:
+    """Return the model that python-crfsuite wrote to ``path``.
+
+    Its weights are read from the file, because the library tells them with six digits only.
+
+    Raises:
+        ValueError: The file is missing or not a model.
+    """
+    library = pycrfsuite.Tagger()
+    library.open(str(path))
+    found = library.info()
+    labels = sorted(found.labels, key=lambda label: int(found.labels[label]))
+    names = sorted(found.attributes, key=lambda name: int(found.attributes[name]))
+    transitions, features = np.zeros((len(labels), len(labels))), np.zeros((len(names), len(labels)))
+    for kind, source, label, weight in _stored_weights(path.read_bytes()):
+        (transitions if kind else features)[source, label] = weight
+    return LinearChain(
+        {"labels": labels, "transitions": transitions, "features": dict(zip(names, features, strict=True))}
+    )
+
+
+def _stored_weights(data: bytes) -> list[tuple[int, int, int, float]]:
+    """Return the weights in a file of CRFsuite: 1 for a transition, what it is from, its label, and the weight."""
+    (start,) = np.frombuffer(data, "<u4", 1, _PLACE_OF_WEIGHTS)
+    _, count = np.frombuffer(data, "<u4", 2, start + 4)
+    fields = [("kind", "<u4"), ("source", "<u4"), ("label", "<u4"), ("weight", "<f8")]
+    found: list[tuple[int, int, int, float]] = np.frombuffer(data, fields, count, start + 12).tolist()
+    return found
+
+
+_PLACE_OF_WEIGHTS = 28
+
+
+def _shares(values: Matrix) -> Matrix:
+    shares: Matrix = values / values.sum(-1, keepdims=True)
+    return shares
+
+
+def _checked(numbers: Any, shape: tuple[int, ...]) -> Matrix:
+    found = np.array(numbers, dtype=np.float64)
+    if found.shape != shape or not (np.abs(found) <= _MAX_WEIGHT).all():
+        raise ValueError(f"{shape} numbers up to {_MAX_WEIGHT:g} are needed")
+    return found

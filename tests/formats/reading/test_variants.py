@@ -1,0 +1,157 @@
+"""Files as real programs write them: fields left out, null values, other units and encodings, merged documents."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lsa_whisper.formats.reading import read_transcripts
+
+SLOTS = "".join(f'<TIME_SLOT TIME_SLOT_ID="t{at}" TIME_VALUE="{at}000"/>' for at in range(4))
+
+
+def eaf(*tiers, encoding="UTF-8"):
+    head = f'<?xml version="1.0" encoding="{encoding}"?>\n<ANNOTATION_DOCUMENT>'
+    return f"{head}<TIME_ORDER>{SLOTS}</TIME_ORDER>{''.join(tiers)}</ANNOTATION_DOCUMENT>".encode(encoding)
+
+
+def tier(name, *said, ids=""):
+    parts = (
+        f'<ANNOTATION><ALIGNABLE_ANNOTATION {ids} TIME_SLOT_REF1="t{at}" TIME_SLOT_REF2="t{at + 1}">'
+        f"<ANNOTATION_VALUE>{text}</ANNOTATION_VALUE></ALIGNABLE_ANNOTATION></ANNOTATION>"
+        for at, text in enumerate(said)
+    )
+    return f'<TIER TIER_ID="{name}">{"".join(parts)}</TIER>'
+
+
+def textgrid(**tiers):
+    lines = ['File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n9\n<exists>\n', str(len(tiers))]
+    for name, said in tiers.items():
+        lines += ['"IntervalTier"', f'"{name.replace("_", " ")}"', "0", "9", str(len(said))]
+        lines += [f'{at}\n{at + 1}\n"{text}"' for at, text in enumerate(said)]
+    return "\n".join(lines)
+
+
+def item(word, start, channel):
+    return {
+        "type": "pronunciation",
+        "start_time": str(start),
+        "end_time": str(start + 0.4),
+        "channel_label": f"ch_{channel}",
+        "alternatives": [{"content": word}],
+    }
+
+
+HELLO, BYE = ("PAR", "hello there .", (1000, 2000)), ("PAR", "bye now .", (3000, 4000))
+SEGMENTS = [("00:00:01,000", "00:00:02,000", " Hello there."), ("00:00:03,000", "00:00:04,000", " Bye now.")]
+SENTENCES = [{"start": 1.0, "end": 2, "text": "Hello there."}, {"start": 3, "end": 4, "text": "Bye now."}]
+TWICE = 'ANNOTATION_ID="a1"'
+FILES = {
+    "whisper.cpp without offsets.json": (
+        {"transcription": [{"timestamps": {"from": start, "to": end}, "text": text} for start, end, text in SEGMENTS]},
+        [HELLO, BYE],
+    ),
+    "whisper.cpp, speaker on both channels.json": (
+        {"transcription": [{"offsets": {"from": 1000, "to": 2000}, "text": " Hello there.", "speaker": "?"}]},
+        [HELLO],
+    ),
+    "Deepgram with paragraphs only.json": (
+        {"results": {"channels": [{"alternatives": [{"words": None, "paragraphs": {"paragraphs": [
+            {"sentences": SENTENCES[:1]}, {"speaker": None, "sentences": SENTENCES[1:]}]}}]}], "utterances": None}},
+        [HELLO, BYE],
+    ),
+    "AWS with channels.json": (
+        {"results": {"transcripts": [], "speaker_labels": None, "items": [item("Yes", 1, 0), item("no", 2, 1)]}},
+        [("PAR0", "yes .", (1000, 1400)), ("PAR1", "no .", (2000, 2400))],
+    ),
+    "Azure without phrases.json": (
+        {"phrases": [], "combinedPhrases": [{"text": "Hello there."}]},
+        [("PAR", "hello there .", None)],
+    ),
+    "AssemblyAI with utterances only.json": (
+        {"text": "", "words": None, "utterances": [
+            {"speaker": "A", "start": 1000, "end": 2000, "text": "Yes.", "words": []},
+            {"speaker": "B", "words": [{"text": "No.", "start": 3000, "end": 3500, "speaker": "B"}]}]},
+        [("PAR0", "yes .", (1000, 2000)), ("PAR1", "no .", (3000, 3500))],
+    ),
+    "times of clocks.json": (
+        {"segments": [{"start": start, "end": end, "text": text} for start, end, text in SEGMENTS]},
+        [HELLO, BYE],
+    ),
+    "Label Studio, cancelled first.json": (
+        [{"data": {"audio": "a.wav"}, "annotations": [
+            {"was_cancelled": True, "result": [{"value": {"start": 0, "end": 1, "text": ["no"]}}]},
+            {"result": []},
+            {"result": [{"value": {"start": 1, "end": 2, "text": ["Hello there."]}}]}]}],
+        [HELLO],
+    ),
+    "Gladia without words.json": (
+        {"result": {"transcription": {"full_transcript": "", "languages": [], "utterances": [
+            {"start": 1, "end": 2, "text": "Hello there.", "words": None, "speaker": None},
+            {"text": "", "words": []}]}}},
+        [HELLO],
+    ),
+    "Gladia without utterances.json": (
+        {"payload": {"transcription": {"full_transcript": "Hello there."}}},
+        [("PAR", "hello there .", None)],
+    ),
+    "seconds.tsv": ("start\tend\ttext\n1\t2.0\tHello there.\n3\t4.0\tBye now.\n", [HELLO, BYE]),
+    "tab in the text.tsv": ("\ufeffstart\tend\ttext\r\n1000\t2000\tHello\tthere.\r\n", [HELLO]),
+    "tags in braces.srt": ("1\n00:00:01,000 --> 00:00:02,000\n{b}Hello{/b} {i}there{/i}.\n", [HELLO]),
+    "Zoom as text.txt": (
+        "WEBVTT\n\n1\n00:00:01.000 --> 00:00:02.000\nAnn: Yes.\n\n2\n00:00:03.000 --> 00:00:04.000\nBob: No.\n",
+        [("PAR0", "yes .", (1000, 2000)), ("PAR1", "no .", (3000, 4000))],
+    ),
+    "subtitles as text.txt": ("1\r\n00:00:01,000 --> 00:00:02,000\r\nHello there.\r\n", [HELLO]),
+    "Rev with crosstalk.txt": (
+        "Ann (00:01):\nYes [crosstalk 00:06] no [door slams 00:07].\n\nBob (00:09):\nNo.\n",
+        [("PAR0", "yes xxx no &=door_slams .", (1000, 9000)), ("PAR1", "no .", None)],
+    ),
+    "times of parts.ttml": (
+        '<tt><body begin="0.5s"><div begin="500ms"><p end="1s" begin="0s">Hello there.</p>'
+        '<p><span begin="2s" end="2.5s">Bye</span> <span begin="2.5s" dur="0.5s">now.</span></p></div></body></tt>',
+        [HELLO, BYE],
+    ),
+    "time without a number.otr": (
+        {"text": '<p><span class="timestamp" data-timestamp="1">0:01</span>Hello there.</p>'
+                 '<p><span class="timestamp" data-timestamp="">0:02</span>Bye now.</p>', "media": None},
+        [HELLO, ("PAR", "bye now .", None)],
+    ),
+    "one tier, named default.eaf": (eaf(tier("default", "", "Hello there."), encoding="UTF-16"), [
+        ("PAR0", "hello there .", (1000, 2000))]),
+    "without identifiers.eaf": (eaf(tier("A", "Yes.", "No.")), [
+        ("PAR0", "yes .", (0, 1000)), ("PAR0", "no .", (1000, 2000))]),
+    "identifiers used twice.eaf": (eaf(tier("A", "Yes.", ids=TWICE), tier("B", "No.", ids=TWICE)), [
+        ("PAR0", "yes .", (0, 1000)), ("PAR1", "no .", (0, 1000))]),
+    "utterances beside words.TextGrid": (
+        textgrid(**{"MOT_-_utterances": ["Hello there.", ""], "MOT_-_words": ["hello", "there"], "MOT_phones": ["HH"]}),
+        [("MOT", "hello there .", (0, 1000))],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_as_programs_write_them(name, tmp_path):
+    content, expected = FILES[name]
+    data = content if isinstance(content, bytes | str) else json.dumps(content)
+    (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+    found = read_transcripts(tmp_path / name)[0].transcript
+    spans = (each.span and (each.span.start_ms, each.span.end_ms) for each in found.utterances)
+    said = [(each.speaker, each.text, span) for each, span in zip(found.utterances, spans, strict=True)]
+    assert said == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["Uh,", "<laugh>", "no."], [("uh", 0), ("no", 2000)]),
+        (["Uh,", "[laughs]", "no."], [("uh", 0), ("no", 2000)]),
+        (["Uh,", "<unk>", "no."], [("uh", 0), ("xxx", 1000), ("no", 2000)]),
+    ],
+)
+def test_sounds_that_recognizers_name_have_no_word_time(words, expected, tmp_path):
+    timed = [{"word": word, "start": at, "end": at + 0.5} for at, word in enumerate(words)]
+    (tmp_path / "a.json").write_text(json.dumps({"segments": [{"start": 0, "end": 3, "words": timed}]}))
+    (found,) = read_transcripts(tmp_path / "a.json")[0].transcript.utterances
+    assert [(word, at.start_ms) for word, at in found.word_times] == expected
