@@ -47,14 +47,15 @@ class AssistedDecoder(TransformersDecoder):
         other._draft = self._draft.with_language(language)
         return other
 
-    def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
-        with torch.inference_mode():
-            return [self._decode_one(window) for window in windows]
+    def texts(self, hidden: torch.Tensor, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
+        """Return the text of each window of a batch; see :meth:`TransformersDecoder.texts`."""
+        return list(map(self._text_of, hidden.split(1), windows))
 
-    def _decode_one(self, window: np.ndarray) -> DecodedWindow:
-        duration_s = min(len(window) / self._rate_hz, self._checkpoint.context_s)
+    def _text_of(self, hidden: torch.Tensor, window: np.ndarray) -> DecodedWindow:
+        duration_s = self._duration_s(window)
         limit, count = self._limit(duration_s), 4
-        large, small = (_CachedDecoder(each, window, duration_s) for each in (self, self._draft))
+        heard = self._draft.model.get_encoder()(self._draft.features([window])).last_hidden_state
+        large, small = (_CachedDecoder(*each, duration_s) for each in ((self, hidden), (self._draft, heard)))
         tokens: list[int] = []
         logprobs: list[float] = []
         while len(tokens) < limit and self.rules.end not in tokens[-1:]:
@@ -64,20 +65,19 @@ class AssistedDecoder(TransformersDecoder):
             # As in transformers: more proposals after all were accepted, fewer after a rejection.
             all_accepted = len(accepted) > len(proposed)
             count = min(_MAX_PROPOSED, count + 2) if all_accepted else max(_MIN_PROPOSED, count - 1)
-        (times_s,) = self._times_s([tokens], [duration_s], large.hidden, [window])
-        text = self._result(tokens, logprobs, duration_s, large.no_speech_prob, times_s)
-        return self._compared([text], large.hidden, [duration_s], [window])[0]
+        (times_s,) = self._times_s([tokens], [duration_s], hidden, [window])
+        return self._result(tokens, logprobs, duration_s, large.no_speech_prob, times_s)
 
 
 class _CachedDecoder:
     """One model on one window, with its key-value cache."""
 
-    def __init__(self, decoder: TransformersDecoder, window: np.ndarray, duration_s: float):
+    def __init__(self, decoder: TransformersDecoder, hidden: torch.Tensor, duration_s: float):
         self._model, self._rules, self._prompt = decoder.model, decoder.rules, decoder.prompt
         self._silence, self.no_speech_prob = decoder.silence, 0.0
         self._first: tuple[int, float] | None = None
-        self.hidden = self._model.get_encoder()(decoder.features([window])).last_hidden_state
-        self._duration_s = torch.tensor([duration_s], device=self.hidden.device)
+        self._duration_s = torch.tensor([duration_s], device=hidden.device)
+        self._hidden = hidden
         self._cache: Any = None
         self._cached = 0
 
@@ -109,13 +109,13 @@ class _CachedDecoder:
         if self._cache is not None and first < self._cached:
             self._cache.crop(first - self._cached)  # a negative number removes that many
         output = self._model(
-            encoder_outputs=(self.hidden,),
-            decoder_input_ids=torch.tensor([text[first:]], device=self.hidden.device),
+            encoder_outputs=(self._hidden,),
+            decoder_input_ids=torch.tensor([text[first:]], device=self._hidden.device),
             past_key_values=self._cache,
             use_cache=True,
         )
         if self._cache is None:
-            prompt = torch.tensor([self._prompt], device=self.hidden.device)
+            prompt = torch.tensor([self._prompt], device=self._hidden.device)
             at_prompt = output.logits[:, : len(self._prompt)]
             chosen, logprob, no_speech = self._rules.begin(at_prompt, prompt, self._duration_s, self._silence)
             self._first, self.no_speech_prob = (int(chosen), float(logprob)), float(no_speech)

@@ -114,8 +114,15 @@ class TransformersDecoder:
         Args:
             windows: float32 mono samples at the model's rate; samples after the context are ignored.
         """
-        batches = Batches(windows, self.batch_size, self._input_share)
-        return batches.in_order(list(map(self._decode_batch, batches)))
+        batches, decoded = Batches(windows, self.batch_size, self._input_share), []
+        with torch.inference_mode():
+            for batch in batches:
+                hidden = self.model.get_encoder()(self.features(batch)).last_hidden_state
+                texts = self.texts(hidden, batch)
+                if self.second is not None:
+                    texts = list(map(likelier_text, texts, self.second.texts(hidden, batch)))
+                decoded.append(texts)
+        return batches.in_order(decoded)
 
     def decode_with_prompt(self, window: np.ndarray, previous: str) -> DecodedWindow:
         """Return the result of one window, with the text of the one before it as Whisper's prompt.
@@ -131,16 +138,14 @@ class TransformersDecoder:
         other.prompt, other.second = self._prompt_after(previous), self.second and self.second.after(previous)
         return other
 
-    def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
-        durations_s = [min(len(window) / self._rate_hz, self._checkpoint.context_s) for window in windows]
-        with torch.inference_mode():
-            hidden = self.model.get_encoder()(self.features(windows)).last_hidden_state
-            return self._compared(self.texts(hidden, durations_s, windows), hidden, durations_s, windows)
+    def texts(self, hidden: torch.Tensor, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
+        """Return the text of each window of a batch in the style of this decoder alone.
 
-    def texts(
-        self, hidden: torch.Tensor, durations_s: Sequence[float], windows: Sequence[np.ndarray]
-    ) -> list[DecodedWindow]:
-        """Return the text of each window in the style of this decoder alone."""
+        Args:
+            hidden: ``(batch, positions, width)``, what the encoder makes of the windows.
+            windows: float32 mono samples at the model's rate.
+        """
+        durations_s = [self._duration_s(window) for window in windows]
         prompts = torch.tensor([self.prompt], device=hidden.device).expand(len(hidden), -1)
         inputs = (self.model, hidden, prompts, torch.tensor(durations_s, device=hidden.device), self.rules)
         if self._beams > 1:
@@ -153,17 +158,8 @@ class TransformersDecoder:
         decoded = zip(rows, logprobs.tolist(), durations_s, no_speech.tolist(), times, strict=True)
         return [self._result(*row) for row in decoded]
 
-    def _compared(
-        self,
-        texts: list[DecodedWindow],
-        hidden: torch.Tensor,
-        durations_s: Sequence[float],
-        windows: Sequence[np.ndarray],
-    ) -> list[DecodedWindow]:
-        """Return the texts of windows, compared with those in the second style, if there is one."""
-        if self.second is None:
-            return texts
-        return list(map(likelier_text, texts, self.second.texts(hidden, durations_s, windows)))
+    def _duration_s(self, window: np.ndarray) -> float:
+        return min(len(window) / self._rate_hz, self._checkpoint.context_s)
 
     def _input_share(self, window: np.ndarray) -> float:
         return self._checkpoint.encoder_input_s(len(window) / self._rate_hz) / self._checkpoint.context_s
