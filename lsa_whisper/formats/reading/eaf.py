@@ -162,10 +162,9 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     for tier_name, tier in tiers.items():
         for each in [*tier.iter("ALIGNABLE_ANNOTATION"), *tier.iter("REF_ANNOTATION")]:
             name = each.get("ANNOTATION_ID", "")
-            unique = (
-                name if name not in annotations else f"{name} ({len(annotations)})"
-            )  # of documents that were merged
-            annotations[unique] = _annotation(each, unique, tier_name)
+            if name in annotations:  # of documents that were merged
+                name = f"{name} ({len(annotations)})"
+            annotations[name] = _annotation(each, name, tier_name)
     _add_missing(slots, annotations, source, line)
     _interpolate(slots, annotations, source)
     spans = {name: _span(each, name, slots, line) for name, each in annotations.items()}
