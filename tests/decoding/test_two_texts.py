@@ -1,6 +1,7 @@
 """Two texts of a window: which words are taken, and that none of them is lost or moved."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -59,6 +60,13 @@ def test_the_likelier_words_are_taken(name):
 def test_a_silent_window_stays_silent():
     silent = window("", silent=True)
     assert likelier_text(silent, window("thank you")) is silent
+
+
+@pytest.mark.parametrize("unlikely", ["first", "second"])
+def test_a_text_that_is_unlikely_as_a_whole_is_not_compared(unlikely):
+    texts = {"first": window("well/.1"), "second": window("well at the moment/.6")}
+    texts[unlikely] = replace(texts[unlikely], avg_logprob=-1.5)
+    assert likelier_text(texts["first"], texts["second"]) is texts["first"]
 
 
 def test_words_of_the_second_text_begin_a_sentence_where_they_began_one():
