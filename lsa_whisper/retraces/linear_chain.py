@@ -105,34 +105,47 @@ def weights_of(model: pycrfsuite.Tagger) -> dict[str, Any]:
 def read_model(path: Path) -> LinearChain:
     """Return the model that python-crfsuite wrote to ``path``.
 
-    Its weights are read from the file, because the library tells them with six digits only.
+    The file is read without the library, which tells the weights with six digits only, by way of a temporary file.
 
     Raises:
         ValueError: The file is missing or not a model.
     """
-    library = pycrfsuite.Tagger()
-    library.open(str(path))
-    found = library.info()
-    labels = sorted(found.labels, key=lambda label: int(found.labels[label]))
-    names = sorted(found.attributes, key=lambda name: int(found.attributes[name]))
-    transitions, features = np.zeros((len(labels), len(labels))), np.zeros((len(names), len(labels)))
-    for kind, source, label, weight in _stored_weights(path.read_bytes()):
-        (transitions if kind else features)[source, label] = weight
+    try:
+        data = path.read_bytes()
+        weights, labels_at, names_at = np.frombuffer(data, "<u4", 3, _PLACES).tolist()
+        labels, names = _stored_names(data, labels_at), _stored_names(data, names_at)
+        transitions, features = np.zeros((len(labels), len(labels))), np.zeros((len(names), len(labels)))
+        for kind, source, label, weight in _stored_weights(data, weights):
+            (transitions if kind else features)[source, label] = weight
+    except (OSError, IndexError) as error:
+        raise ValueError(f"{path} is not a model") from error
     return LinearChain(
         {"labels": labels, "transitions": transitions, "features": dict(zip(names, features, strict=True))}
     )
 
 
-def _stored_weights(data: bytes) -> list[tuple[int, int, int, float]]:
-    """Return the weights in a file of CRFsuite: 1 for a transition, what it is from, its label, and the weight."""
-    (start,) = np.frombuffer(data, "<u4", 1, _PLACE_OF_WEIGHTS)
-    _, count = np.frombuffer(data, "<u4", 2, start + 4)
-    fields = [("kind", "<u4"), ("source", "<u4"), ("label", "<u4"), ("weight", "<f8")]
-    found: list[tuple[int, int, int, float]] = np.frombuffer(data, fields, count, start + 12).tolist()
+_PLACES = 28
+"""Where in a file of CRFsuite it says where the weights are, the labels, and the names of features."""
+_INDEX = 16
+"""Where a table of names says how many it has, and where their places are."""
+
+
+def _stored_names(data: bytes, at: int) -> list[str]:
+    """Return the names in the table at ``at``, in the order of their numbers."""
+    count, index = np.frombuffer(data, "<u4", 2, at + _INDEX).tolist()
+    found = []
+    for place in np.frombuffer(data, "<u4", count, at + index).tolist():
+        _, size = np.frombuffer(data, "<u4", 2, at + place).tolist()
+        found.append(data[at + place + 8 : at + place + 8 + size].rstrip(b"\0").decode())
     return found
 
 
-_PLACE_OF_WEIGHTS = 28
+def _stored_weights(data: bytes, at: int) -> list[tuple[int, int, int, float]]:
+    """Return the weights in a file of CRFsuite: 1 for a transition, what it is from, its label, and the weight."""
+    _, count = np.frombuffer(data, "<u4", 2, at + 4)
+    fields = [("kind", "<u4"), ("source", "<u4"), ("label", "<u4"), ("weight", "<f8")]
+    found: list[tuple[int, int, int, float]] = np.frombuffer(data, fields, count, at + 12).tolist()
+    return found
 
 
 def _shares(values: Matrix) -> Matrix:
