@@ -25,6 +25,8 @@ _ALWAYS = {
 _ANY = frozenset(("uh", "uhm", "ehm", "hm", "hmm", "uhh", "umm"))
 FILLERS = {language: frozenset(words.split()) for language, words in _ALWAYS.items()}
 """By ISO 639-3 code, the words that are always fillers."""
+ALL_FILLERS = frozenset().union(*FILLERS.values())
+"""Those of every language."""
 UNMARKED_FILLERS = tuple(_ALWAYS["eng"].split()[:5])
 """The fillers without a symbol in labels, as models know them; the commonest come first."""
 MARKED_FILLERS = FILLERS["eng"] | {"ah", "eh", "em", "mm", "mmm", "mhm", "uhuh"}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lsa_whisper.chat.filled_pauses import FILLERS
+from lsa_whisper.chat.filled_pauses import ALL_FILLERS
 from lsa_whisper.checkpoint import Checkpoint, ConvertedCheckpoint, add_previous_text
 from lsa_whisper.checkpoint.stored_labels import WritingModel
 from lsa_whisper.errors import CheckpointError
@@ -16,7 +16,6 @@ from lsa_whisper.labels import VERBATIM_PROMPTS, Coverage, Labels
 Writer = Checkpoint | ConvertedCheckpoint | WritingModel
 DECODING_STYLES = ("verbatim", "fluent")
 _LETTERS = re.compile(r"[^\W\d_]+")
-_FILLERS = frozenset().union(*FILLERS.values())
 _TESTED = ("eng",)
 """Languages in which stock models write verbatim if nothing else is asked for."""
 
@@ -75,7 +74,7 @@ class DecodingStyle:
         if not asked or not words:
             return False
         runs = (asked[at : at + len(words)] for at in range(len(asked)))
-        return _FILLERS.intersection(asked).issuperset(words) or (len(words) > 1 and words in runs)
+        return ALL_FILLERS.intersection(asked).issuperset(words) or (len(words) > 1 and words in runs)
 
 
 def decoding_style(model: Writer, style: str | None, language: str) -> DecodingStyle:

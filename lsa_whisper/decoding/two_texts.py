@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from lsa_whisper.chat.filled_pauses import FILLERS
+from lsa_whisper.chat.filled_pauses import ALL_FILLERS
 from lsa_whisper.checkpoint.whisper_constants import LOGPROB_THRESHOLD
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
 from lsa_whisper.labels import letters_of
+from lsa_whisper.labels.token_words import begins_word
 
 MIN_ADDED = 0.3
 """Mean probability of words that only the first text has, below which they are left out, unless they are disfluent.
@@ -27,7 +28,6 @@ MIN_MISSING = 0.4
 """Mean probability of words of the second text, below which none of them is taken."""
 MARGIN = 0.05
 """By so much more probable are words of the first text that stay although the second has others in their place."""
-_FILLERS = frozenset().union(*FILLERS.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class _Word:
     @property
     def is_disfluent(self) -> bool:
         """Whether the word is a filler, or is cut off."""
-        return self.letters in _FILLERS or "".join(text for text, _ in self.tokens).rstrip(" ,.?!").endswith("-")
+        return self.letters in ALL_FILLERS or "".join(text for text, _ in self.tokens).rstrip(" ,.?!").endswith("-")
 
 
 def likelier_text(first: DecodedWindow, second: DecodedWindow) -> DecodedWindow:
@@ -128,10 +128,11 @@ def _words(window: DecodedWindow) -> list[_Word]:
     words: list[_Word] = []
     for segment in window.segments:
         timed = segment.timed or (None,) * len(segment.logprobs)
-        for (text, logprob), time in zip(segment.logprobs, timed, strict=True):
+        begins = begins_word([text for text, _ in segment.logprobs])
+        for (text, logprob), time, is_first in zip(segment.logprobs, timed, begins, strict=True):
             times = (time,) if time else ()
             letters = letters_of(text)
-            if words and not (text.startswith(" ") and letters):
+            if words and not is_first:
                 last = words[-1]
                 words[-1] = _Word((*last.tokens, (text, logprob)), (*last.timed, *times), last.letters + letters)
             else:

@@ -7,13 +7,12 @@ import unicodedata
 from functools import cached_property
 from typing import Any
 
-from lsa_whisper.chat.filled_pauses import FILLERS, UNMARKED_FILLERS
+from lsa_whisper.chat.filled_pauses import ALL_FILLERS
 from lsa_whisper.labels import Labels
 from lsa_whisper.labels.notation import label_to_chat
 from lsa_whisper.verbatimize.clean_text import TAKEN_BACK, write_label
 
 _LETTERS = re.compile(r"[^\W\d_']+")
-_FILLERS = frozenset(UNMARKED_FILLERS).union(*FILLERS.values())
 _MAX_ONSET = 3
 _VOWELS = frozenset("aeiouy")
 
@@ -64,7 +63,7 @@ class Vocabulary:
         """The tokens that are a few consonants and not a filler, which may be cut off anywhere."""
         starts = set(self.word_starts)
         short = ((text[1:].casefold(), index) for text, index in self._texts.items() if index in starts)
-        return [index for word, index in short if is_consonants(word) and word not in _FILLERS]
+        return [index for word, index in short if is_consonants(word) and word not in ALL_FILLERS]
 
     @cached_property
     def word_parts(self) -> list[int]:

@@ -103,7 +103,7 @@ class Strategy:
                 "or srun (accelerate launch starts a single process on a CPU), or strategy: single"
             )
 
-    def check_model(self, recipe: Recipe, config: Any, ranks: int, layers: StageLayers) -> None:
+    def check_model(self, recipe: Recipe, config: Any, ranks: int, layers: Callable[[int], Sequence[int]]) -> None:
         """Check that a model can be divided among ``ranks`` processes.
 
         Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.errors import RecipeError
@@ -51,9 +51,8 @@ class PipelineParallel(DividedLayers):
         super().check_ranks(recipe, ranks)
         check_stages(recipe, ranks)
 
-    def check_model(self, recipe: Recipe, config: Any, ranks: int, layers: StageLayers) -> None:
+    def check_model(self, recipe: Recipe, config: Any, ranks: int, layers: Callable[[int], Sequence[int]]) -> None:
         """Check that there are as many layers as stages."""
-        assert layers is not None
         layers(ranks)
 
     def window_ranks(self, recipe: Recipe, ranks: int) -> int:

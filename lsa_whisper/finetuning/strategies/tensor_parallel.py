@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.finetuning.strategies.base import GpuLoad, StageLayers
@@ -41,7 +41,7 @@ class TensorParallel(DividedLayers):
         super().check_ranks(recipe, ranks)
         ranks_of(recipe, ranks)
 
-    def check_model(self, recipe: Recipe, config: Any, ranks: int, layers: StageLayers) -> None:
+    def check_model(self, recipe: Recipe, config: Any, ranks: int, layers: Callable[[int], Sequence[int]]) -> None:
         """Check that heads and feed-forward blocks can be divided."""
         from lsa_whisper.finetuning.distributed.tensor import check_shape, ranks_of
 
