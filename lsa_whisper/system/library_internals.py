@@ -162,10 +162,16 @@ def reset_training_state() -> None:
     accelerate documents no way to do so.
     """
     from accelerate.state import AcceleratorState, GradientState
-    from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
     AcceleratorState._reset_state(reset_partial_state=True)
     GradientState._reset_state()
+    load_undivided()
+
+
+def load_undivided() -> None:
+    """Let transformers load models on this rank alone, also after a run under ZeRO-3."""
+    from transformers.integrations.deepspeed import unset_hf_deepspeed_config
+
     unset_hf_deepspeed_config()
 
 

@@ -34,6 +34,7 @@ class Method:
         adapter: The recipe's section ``adapter``; empty without one.
         data: Further settings of its section ``data``.
         schedule: The learning rate's after the warm-up.
+        base_share: The base's share of the finished weights.
     """
 
     learning_rate: float
@@ -43,6 +44,7 @@ class Method:
     adapter: dict[str, Any] = field(default_factory=dict)
     data: dict[str, Any] = field(default_factory=dict)
     schedule: str = "cosine"
+    base_share: float = 0.0
 
     def steps(self, windows: int) -> int:
         """Return the optimizer steps of the whole run."""

@@ -60,14 +60,18 @@ def choose_recipe(setting: Setting) -> dict[str, Any]:
         every = max(1, steps // _EVALUATIONS)
         raw["evaluation"] = {"every_steps": every, "max_windows": min(_DEV_WINDOWS, setting.dev_windows)}
     raw |= {"precision": "bf16" if setting.has_bf16 else "fp16"} if setting.has_gpu else {}
-    raw["training"] = _device(setting) | {
-        "learning_rate": method.learning_rate,
-        "lr_scheduler_type": method.schedule,
-        "warmup_steps": 0.1 if steps < 1000 else 100,
-        "num_train_epochs": method.epochs,
-        "per_device_train_batch_size": method.batch,
-        "logging_steps": max(1, min(25, steps // _LOSSES)),
-    }
+    raw["training"] = (
+        _device(setting)
+        | {
+            "learning_rate": method.learning_rate,
+            "lr_scheduler_type": method.schedule,
+            "warmup_steps": 0.1 if steps < 1000 else 100,
+            "num_train_epochs": method.epochs,
+            "per_device_train_batch_size": method.batch,
+            "logging_steps": max(1, min(25, steps // _LOSSES)),
+        }
+        | ({"base_share": method.base_share} if method.base_share else {})
+    )
     return raw
 
 

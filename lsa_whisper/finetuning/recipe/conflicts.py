@@ -133,9 +133,24 @@ def prompt(recipe: Recipe) -> Iterator[str]:
 
 
 def averaging(recipe: Recipe) -> Iterator[str]:
-    """Yield what a moving average of the weights excludes."""
+    """Yield what a moving average of the weights, and a share of the base's, exclude."""
     if recipe.training.ema_decay is not None and not strategy_of(recipe).has_whole_state:
         yield f"training.ema_decay: {recipe.strategy} shards what is averaged; use {_with_whole_state()}"
+    if recipe.training.base_share:
+        yield from (f"training.base_share: {reason}" for reason in _not_of_base(recipe))
+
+
+def _not_of_base(recipe: Recipe) -> Iterator[str]:
+    """Yield why the trained weights cannot be interpolated with the base's."""
+    if recipe.model.scratch is not None:
+        yield "a new model has no base"
+    if recipe.model.decoder_layers is not None:
+        yield "the base lacks the new decoder layers; leave out model.decoder_layers"
+    for name in ("dora", "token_embeddings"):
+        if getattr(recipe.adapter, name, False):
+            yield f"an adapter with {name} cannot be scaled; leave one of the two out"
+    if recipe.adapter is not None and recipe.adapter.second_stage == "continue":
+        yield "a continued adapter would lose of its first stage, too; leave it out, or use second_stage: stack"
 
 
 def attention(recipe: Recipe) -> Iterator[str]:

@@ -57,6 +57,9 @@ class TrainingSettings:
     ema_decay: Annotated[float | None, Range(above=0, below=1)] = None
     """Keep an exponential moving average of the trained weights (EMA) with this decay, such as 0.999; it is what is
     evaluated and saved. Default: none. With ``single`` and ``ddp``; takes 4 bytes per trained weight."""
+    base_share: Annotated[float, Range(least=0, below=1)] = 0.0
+    """Share of the base's weights in the finished model (WiSE-FT, Wortsman et al. 2022): it keeps more of what the base
+    knew. ``finetune FOLDER`` sets 0.5 for little data. Evaluation during training is without it."""
     max_grad_norm: Annotated[float | None, Range(least=0)] = None
     """Gradients are clipped to this norm; 0 for no clipping. Default: 1, or 0 with the optimizer ``adamw-cpu``."""
     loss_scale: Annotated[float, Range(above=0), Range(most=2**32)] = 65536.0

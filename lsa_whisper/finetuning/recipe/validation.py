@@ -93,7 +93,7 @@ _RULES: tuple[RecipeRule, ...] = (
 )
 """The settings that each rule looks at, and the rule; those of the recipe's strategy follow."""
 _LAST_RULES: tuple[RecipeRule, ...] = (
-    (("strategy", "training"), conflicts.averaging),
+    (("model", "adapter", "strategy", "training"), conflicts.averaging),
     (("training",), conflicts.training),
     (("data",), conflicts.prompt),
     (("model", "precision", "training"), conflicts.attention),

@@ -26,6 +26,7 @@ from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.recipe.changes import HARMLESS, changes
 from lsa_whisper.finetuning.result import Finetuned
 from lsa_whisper.finetuning.strategies import strategy_of
+from lsa_whisper.finetuning.training.base_share import move_to_base
 from lsa_whisper.finetuning.training.corpus_retraces import learn_retraces
 from lsa_whisper.finetuning.training.curves import CURVE, plot_curves
 from lsa_whisper.finetuning.training.data_check import check_data
@@ -274,6 +275,7 @@ def _save(trainer: SpeechTrainer, start: Checkpoint, record: dict[str, Any], out
     model = trainer.accelerator.unwrap_model(trainer.model)
     if hasattr(model, "ctc_head"):
         del model.ctc_head
+    move_to_base(trainer.recipe, model, weights)
     model.config.use_cache, model.config.apply_spec_augment = True, False
     data = trainer.recipe.data
     learned = learn_retraces(manifest.stream(Path(data.train)), start.labels, data.language)
