@@ -16,6 +16,7 @@ import torch
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
+from lsa_whisper.decoding.two_texts import likelier_text
 from lsa_whisper.errors import CheckpointError
 
 _MIN_PROPOSED, _MAX_PROPOSED = 2, 12
@@ -49,7 +50,8 @@ class AssistedDecoder(TransformersDecoder):
 
     def texts(self, hidden: torch.Tensor, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         """Return the text of each window of a batch; see :meth:`TransformersDecoder.texts`."""
-        return list(map(self._text_of, hidden.split(1), windows))
+        texts = list(map(self._text_of, hidden.split(1), windows))
+        return list(map(likelier_text, texts, self.second.texts(hidden, windows))) if self.second else texts
 
     def _text_of(self, hidden: torch.Tensor, window: np.ndarray) -> DecodedWindow:
         duration_s = self._duration_s(window)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -16,9 +16,7 @@ import torch
 from torch.nn import functional
 
 from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, token_limit
-from lsa_whisper.decoding.greedy import greedy_search
-from lsa_whisper.decoding.no_speech import NEVER_SILENT, NoSpeechRule
-from lsa_whisper.decoding.rules import DecodingRules
+from lsa_whisper.decoding.greedy import Found, Search, greedy_search
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,60 +40,44 @@ class _Text:
 
 
 def two_pass_search(
-    model: Any,
-    hidden: torch.Tensor,
-    prompts: torch.Tensor,
-    durations_s: torch.Tensor,
-    rules: DecodingRules,
-    *,
-    beams: int,
-    silence: NoSpeechRule = NEVER_SILENT,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    model: Any, hidden: torch.Tensor, search: Search, durations_s: torch.Tensor, *, beams: int
+) -> Found:
     """Return what beam search finds for windows that greedy search gets nearly right, and the greedy text of others.
 
     Arguments and results are those of :func:`beam_search`.
     """
-    tokens, logprobs, no_speech = greedy_search(model, hidden, prompts, durations_s, rules, silence=silence)
-    lengths = 1 + (tokens != rules.end).sum(dim=1)
+    ((tokens, logprobs, no_speech),) = greedy_search(model, hidden, [search], durations_s)
+    end = search.rules.end
+    lengths = 1 + (tokens != end).sum(dim=1)
     rows = (logprobs.sum(dim=1) / lengths >= NEARLY_RIGHT_LOGPROB).nonzero().flatten()
     if not len(rows):
         return tokens, logprobs, no_speech
-    some = (hidden[rows], prompts[rows], durations_s[rows])
-    better, better_logprobs, _ = beam_search(model, *some, rules, beams=beams, silence=silence)
+    some = replace(search, prompts=search.prompts[rows])
+    better, better_logprobs, _ = beam_search(model, hidden[rows], some, durations_s[rows], beams=beams)
     longer = max(0, better.shape[1] - tokens.shape[1])
-    tokens, logprobs = functional.pad(tokens, (0, longer), value=rules.end), functional.pad(logprobs, (0, longer))
-    tokens[rows], logprobs[rows] = rules.end, 0.0
+    tokens, logprobs = functional.pad(tokens, (0, longer), value=end), functional.pad(logprobs, (0, longer))
+    tokens[rows], logprobs[rows] = end, 0.0
     tokens[rows, : better.shape[1]], logprobs[rows, : better.shape[1]] = better, better_logprobs
     return tokens, logprobs, no_speech
 
 
-def beam_search(
-    model: Any,
-    hidden: torch.Tensor,
-    prompts: torch.Tensor,
-    durations_s: torch.Tensor,
-    rules: DecodingRules,
-    *,
-    beams: int,
-    silence: NoSpeechRule = NEVER_SILENT,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return what :func:`~lsa_whisper.decoding.greedy.greedy_search` returns, for the best of several texts.
+def beam_search(model: Any, hidden: torch.Tensor, search: Search, durations_s: torch.Tensor, *, beams: int) -> Found:
+    """Return what is found, for the best of several texts.
 
     Args:
         model: a Whisper model.
         hidden: the encoder's output ``(batch, frames, width)``.
-        prompts: token ids that decoding starts with, ``(batch, prompt length)``.
+        search: one text of each window.
         durations_s: length of the audio in each window, ``(batch,)``.
-        rules: the tokens that may come next.
         beams: how many texts of a window are followed.
-        silence: when a window may end at once.
     """
+    prompts, rules = search.prompts, search.rules
     positions, prompt_length = model.config.max_target_positions, prompts.shape[1]
     limits = [token_limit(s, prompt_length, positions) for s in durations_s.tolist()]
     complete: list[list[_Text]] = [[] for _ in limits]
     live = [_Text(window) for window in range(len(limits))]
     output = model(encoder_outputs=(hidden,), decoder_input_ids=prompts, use_cache=True)
-    first, logprobs, no_speech = rules.begin(output.logits, prompts, durations_s, silence)
+    first, logprobs, no_speech = rules.begin(output.logits, prompts, durations_s, search.silence)
     next_tokens, scores = first[:, None], logprobs[:, None]
     if not rules.timestamps_s:
         none = torch.empty((len(hidden), 0), dtype=torch.long, device=hidden.device)

@@ -2,76 +2,133 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import distributed
+from torch.nn import functional
 
 from lsa_whisper.decoding.decoder import TOKENS_PER_S, token_limit
 from lsa_whisper.decoding.no_speech import NEVER_SILENT, NoSpeechRule
 from lsa_whisper.decoding.rules import DecodingRules
 
 _CHECK_EVERY = 8  # steps between two checks for finished rows (each check makes a GPU wait)
+Found = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+"""Tokens and log-probabilities ``(batch, n)``, and the probability of no speech ``(batch,)``. Rows that end early are
+filled with the end of text."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """One text of each window of a batch.
+
+    Attributes:
+        prompts: token ids that decoding starts with, ``(batch, prompt length)``.
+        rules: the tokens that may come next.
+        silence: when a row may end at once.
+    """
+
+    prompts: torch.Tensor
+    rules: DecodingRules
+    silence: NoSpeechRule = NEVER_SILENT
 
 
 def greedy_search(
     model: Any,
     hidden: torch.Tensor,
-    prompts: torch.Tensor,
+    searches: Sequence[Search],
     durations_s: torch.Tensor,
-    rules: DecodingRules,
     *,
-    silence: NoSpeechRule = NEVER_SILENT,
     synced_ranks: bool = False,
     tokens_per_s: float = TOKENS_PER_S,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return tokens and log-probabilities ``(batch, n)``, and the probability of no speech ``(batch,)``.
+) -> list[Found]:
+    """Return what each of ``searches`` finds; all take their steps together.
 
-    Rows that end early are filled with the end of text. Every row has its own limit (see
-    :func:`~lsa_whisper.decoding.decoder.token_limit`), so that the result for a window does not depend on the other
-    windows in its batch.
+    On a CPU, two texts of two windows take .6 of the time of one after the other, and of eight windows .9.
+
+    Every row has its own limit (see :func:`~lsa_whisper.decoding.decoder.token_limit`), so that the result for a window
+    does not depend on the other windows in its batch.
 
     Args:
         model: a Whisper model.
         hidden: the encoder's output ``(batch, frames, width)``.
-        prompts: token ids that decoding starts with, ``(batch, prompt length)``.
+        searches: the texts of each window; their rules are those of one vocabulary.
         durations_s: length of the audio in each window, ``(batch,)``.
-        rules: the tokens that may come next.
-        silence: when a row may end at once.
         tokens_per_s: limit of the tokens per second of audio.
         synced_ranks: run as many steps as the slowest rank; required where every step gathers sharded layers.
     """
-    positions, prompt_length = model.config.max_target_positions, prompts.shape[1]
-    limits = torch.tensor(
-        [token_limit(s, prompt_length, positions, tokens_per_s) for s in durations_s.tolist()], device=hidden.device
-    )
-    longest = _highest(limits.max(), synced_ranks)
-    tokens = torch.full((len(hidden), longest), rules.end, device=hidden.device)
+    batch, count, end = len(hidden), len(searches), searches[0].rules.end
+    positions = model.config.max_target_positions
+    step, seen = _side_by_side([search.prompts for search in searches], end)
+    limits = [
+        token_limit(s, search.prompts.shape[1], positions, tokens_per_s)
+        for search in searches
+        for s in durations_s.tolist()
+    ]
+    limit, durations_s = torch.tensor(limits, device=hidden.device), durations_s.repeat(count)
+    hidden, prompts = hidden.repeat(count, 1, 1) if count > 1 else hidden, step
+    longest = _highest(limit.max(), synced_ranks)
+    tokens = torch.full((len(hidden), longest), end, device=hidden.device)
     logprobs = torch.zeros((len(hidden), longest), device=hidden.device)
+    no_speech, cache = logprobs[:, 0].clone(), None
     active = torch.arange(len(hidden), device=hidden.device)  # the rows that have not ended
-    step, cache, no_speech = prompts, None, logprobs[:, 0]
+    sizes = [batch] * count  # of the active rows, those of each search
     for position in range(longest):
-        output = model(encoder_outputs=(hidden,), decoder_input_ids=step, past_key_values=cache, use_cache=True)
+        output = model(
+            encoder_outputs=(hidden,),
+            decoder_input_ids=step,
+            past_key_values=cache,
+            use_cache=True,
+            **_places(seen, step.shape[1], positions),
+        )
         cache = output.past_key_values
-        decoded = tokens[active, :position]
+        decoded, rows = tokens[active, :position], active.split(sizes)
+        parts = zip(searches, rows, output.logits.split(sizes), decoded.split(sizes), strict=True)
         if position:
-            best, best_logprob = rules.choose(output.logits[:, -1], decoded, durations_s[active])
+            chosen = [one.rules.choose(logits[:, -1], own, durations_s[at]) for one, at, logits, own in parts]
         else:
-            best, best_logprob, no_speech = rules.begin(output.logits, prompts, durations_s, silence)
-        over = limits[active] <= position
+            chosen = []
+            for one, at, logits, _ in parts:
+                first, score, no_speech[at] = one.rules.begin(logits, prompts[at], durations_s[at], one.silence)
+                chosen.append((first, score))
+        best, best_logprob = (torch.cat(values) for values in zip(*chosen, strict=True))
+        over = limit[active] <= position
         if position:
-            over |= decoded[:, -1] == rules.end
-        best, best_logprob = best.masked_fill(over, rules.end), best_logprob.masked_fill(over, 0.0)
+            over |= decoded[:, -1] == end
+        best, best_logprob = best.masked_fill(over, end), best_logprob.masked_fill(over, 0.0)
         tokens[active, position], logprobs[active, position] = best, best_logprob
         step = best[:, None]
+        seen = functional.pad(seen, (0, 1), value=1) if seen is not None else None
         if position % _CHECK_EVERY == _CHECK_EVERY - 1:
-            running = (best != rules.end).nonzero().flatten()
+            running = (best != end).nonzero().flatten()
             if not _highest(torch.tensor(len(running), device=hidden.device), synced_ranks):
                 break
             if 0 < len(running) <= len(active) // 2:
                 active, hidden, step = active[running], hidden[running], step[running]
+                seen = seen[running] if seen is not None else None
+                sizes = [int((active // batch == number).sum()) for number in range(count)]
                 cache.batch_select_indices(running)
-    return tokens, logprobs, no_speech
+    return list(zip(*(values.split(batch) for values in (tokens, logprobs, no_speech)), strict=True))
+
+
+def _side_by_side(prompts: Sequence[torch.Tensor], filler: int) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Return prompts as rows of one length, filled on the left, and which tokens are theirs; ``None`` if all are."""
+    length = max(each.shape[1] for each in prompts)
+    rows = torch.cat([functional.pad(each, (length - each.shape[1], 0), value=filler) for each in prompts])
+    if all(each.shape[1] == length for each in prompts):
+        return rows, None
+    own = [functional.pad(torch.ones_like(each), (length - each.shape[1], 0)) for each in prompts]
+    return rows, torch.cat(own)
+
+
+def _places(seen: torch.Tensor | None, length: int, most: int) -> dict[str, torch.Tensor]:
+    """Return the arguments of a model that hide what fills rows on the left; their positions begin behind it."""
+    if seen is None:
+        return {}
+    positions = (seen.cumsum(dim=1) - 1).clamp(0, most - 1)  # a row that has ended may go on behind the last one
+    return {"decoder_attention_mask": seen, "decoder_position_ids": positions[:, -length:]}
 
 
 def _highest(number: torch.Tensor, synced_ranks: bool) -> int:

@@ -21,7 +21,7 @@ from lsa_whisper.decoding.beam_search import two_pass_search
 from lsa_whisper.decoding.cross_attention import alignment_heads, mean_attention
 from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit, verify_language
 from lsa_whisper.decoding.features import log_mel
-from lsa_whisper.decoding.greedy import greedy_search
+from lsa_whisper.decoding.greedy import Found, Search, greedy_search
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.decoding.style import DecodingStyle
@@ -118,10 +118,7 @@ class TransformersDecoder:
         with torch.inference_mode():
             for batch in batches:
                 hidden = self.model.get_encoder()(self.features(batch)).last_hidden_state
-                texts = self.texts(hidden, batch)
-                if self.second is not None:
-                    texts = list(map(likelier_text, texts, self.second.texts(hidden, batch)))
-                decoded.append(texts)
+                decoded.append(self.texts(hidden, batch))
         return batches.in_order(decoded)
 
     def decode_with_prompt(self, window: np.ndarray, previous: str) -> DecodedWindow:
@@ -139,21 +136,30 @@ class TransformersDecoder:
         return other
 
     def texts(self, hidden: torch.Tensor, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
-        """Return the text of each window of a batch in the style of this decoder alone.
+        """Return the text of each window of a batch; with a second style, the likelier words of two texts.
 
         Args:
             hidden: ``(batch, positions, width)``, what the encoder makes of the windows.
             windows: float32 mono samples at the model's rate.
         """
-        durations_s = [self._duration_s(window) for window in windows]
-        prompts = torch.tensor([self.prompt], device=hidden.device).expand(len(hidden), -1)
-        inputs = (self.model, hidden, prompts, torch.tensor(durations_s, device=hidden.device), self.rules)
+        durations_s = torch.tensor([self._duration_s(window) for window in windows], device=hidden.device)
+        decoders = [self, *([self.second] if self.second else [])]
+        searches = [each.search(len(windows)) for each in decoders]
         if self._beams > 1:
-            outputs = two_pass_search(*inputs, beams=self._beams, silence=self.silence)
+            found = [two_pass_search(self.model, hidden, each, durations_s, beams=self._beams) for each in searches]
         else:
-            outputs = greedy_search(*inputs, silence=self.silence)
-        tokens, logprobs, no_speech = outputs
-        rows = tokens.tolist()
+            found = greedy_search(self.model, hidden, searches, durations_s)
+        texts = [each.texts_of(result, hidden, windows) for each, result in zip(decoders, found, strict=True)]
+        return list(map(likelier_text, *texts)) if self.second else texts[0]
+
+    def search(self, count: int) -> Search:
+        """Return what is searched in ``count`` windows."""
+        return Search(torch.tensor([self.prompt] * count, device=self.model.device), self.rules, self.silence)
+
+    def texts_of(self, found: Found, hidden: torch.Tensor, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
+        """Return what was found in a batch as text with times; see :meth:`texts`."""
+        tokens, logprobs, no_speech = found
+        rows, durations_s = tokens.tolist(), [self._duration_s(window) for window in windows]
         times = self._times_s(rows, durations_s, hidden, windows)
         decoded = zip(rows, logprobs.tolist(), durations_s, no_speech.tolist(), times, strict=True)
         return [self._result(*row) for row in decoded]

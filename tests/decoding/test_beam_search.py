@@ -1,6 +1,8 @@
-"""Beam search finds what ``generate`` finds, its scores are the model's, and with one beam it is greedy."""
+"""Texts searched together are those found alone; beam search finds what ``generate`` finds, and one beam is greedy."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 import torch
@@ -9,7 +11,8 @@ from tiny_whisper import CONTEXT_S, voice
 from lsa_whisper import chat, checkpoint
 from lsa_whisper.decoding.beam_search import beam_search, two_pass_search
 from lsa_whisper.decoding.decoder import token_limit
-from lsa_whisper.decoding.greedy import greedy_search
+from lsa_whisper.decoding.greedy import Search, greedy_search
+from lsa_whisper.decoding.style import DecodingStyle
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.transcription import Transcriber, TranscriptionOptions
@@ -54,8 +57,12 @@ def searched(decoder, lengths_s, search, **options):
     shape = (len(lengths_s), config.max_source_positions, config.d_model)
     hidden = torch.randn(shape, generator=torch.Generator().manual_seed(1)).cumsum(dim=1) / 20
     with torch.inference_mode():
-        prompts = torch.tensor([decoder.prompt] * len(hidden))
-        return hidden, search(decoder.model, hidden, prompts, torch.tensor(lengths_s), decoder.rules, **options)
+        asked = Search(torch.tensor([decoder.prompt] * len(hidden)), decoder.rules)
+        return hidden, search(decoder.model, hidden, asked, torch.tensor(lengths_s), **options)
+
+
+def greedy_texts(model, hidden, search, durations_s):
+    return greedy_search(model, hidden, [search], durations_s)[0]
 
 
 def text(row, end):
@@ -63,10 +70,29 @@ def text(row, end):
     return row[: row.index(end)] if end in row else row
 
 
+def test_texts_that_are_searched_together_are_those_of_each_search_alone(ending):
+    decoder = TransformersDecoder(ending)
+    plain = TransformersDecoder(ending, style=DecodingStyle(ending.labels, timestamps=False)).search(len(LENGTHS_S))
+    asked = replace(plain, prompts=torch.cat([torch.full((len(LENGTHS_S), 9), 7), plain.prompts], dim=1))
+    several = [decoder.search(len(LENGTHS_S)), asked, plain]
+    hidden, _ = searched(decoder, LENGTHS_S, greedy_texts)
+    with torch.inference_mode():
+        together = greedy_search(ending.model, hidden, several, torch.tensor(LENGTHS_S))
+    for search, (tokens, logprobs, silent) in zip(several, together, strict=True):
+        with torch.inference_mode():
+            alone, scores, no_speech = greedy_texts(ending.model, hidden, search, torch.tensor(LENGTHS_S))
+        size = min(tokens.shape[1], alone.shape[1])
+        assert tokens[:, :size].tolist() == alone[:, :size].tolist() and len(set(alone.flatten().tolist())) > 15
+        assert (tokens[:, size:] == search.rules.end).all() and (alone[:, size:] == search.rules.end).all()
+        torch.testing.assert_close(logprobs[:, :size], scores[:, :size], atol=1e-4, rtol=1e-3)
+        torch.testing.assert_close(silent, no_speech, atol=1e-5, rtol=1e-3)
+    assert len({text(tokens[0].tolist(), decoder.rules.end)[0] for tokens, *_ in together}) > 1
+
+
 @pytest.mark.parametrize("name", ["ending", "untimed"])
 def test_one_beam_is_greedy(name, request):
     decoder = TransformersDecoder(request.getfixturevalue(name))
-    _, (greedy, *_) = searched(decoder, LENGTHS_S, greedy_search)
+    _, (greedy, *_) = searched(decoder, LENGTHS_S, greedy_texts)
     _, (tokens, *_) = searched(decoder, LENGTHS_S, beam_search, beams=1)
     assert greedy[:, : tokens.shape[1]].tolist() == tokens.tolist()
     assert (greedy[:, tokens.shape[1] :] == decoder.rules.end).all() and tokens.shape[1] > 5
@@ -125,7 +151,7 @@ def test_more_beams_find_more_probable_texts(untimed):
 
 def test_beams_replace_the_texts_that_are_nearly_right_alone(ending, monkeypatch):
     decoder = TransformersDecoder(ending)
-    _, (greedy, logprobs, _) = searched(decoder, LENGTHS_S, greedy_search)
+    _, (greedy, logprobs, _) = searched(decoder, LENGTHS_S, greedy_texts)
     _, (beams, beam_logprobs, _) = searched(decoder, LENGTHS_S, beam_search, beams=4)
     means = logprobs.sum(dim=1) / (1 + (greedy != decoder.rules.end).sum(dim=1))
     for least in (-torch.inf, means.median().item(), torch.inf):

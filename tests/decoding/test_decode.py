@@ -32,9 +32,7 @@ def test_greedy_equals_the_library_token_by_token(loaded):
         features = decoder.features([voice(CONTEXT_S, seed=seed) for seed in range(5)])
         hidden = loaded.model.get_encoder()(features)
         lengths_s = torch.full((5,), float(CONTEXT_S))
-        tokens, *_ = greedy_search(
-            loaded.model, hidden.last_hidden_state, prompt, lengths_s, decoder.rules, silence=decoder.silence
-        )
+        ((tokens, *_),) = greedy_search(loaded.model, hidden.last_hidden_state, [decoder.search(5)], lengths_s)
         expected = GenerationMixin.generate(
             loaded.model,
             encoder_outputs=hidden,

@@ -149,9 +149,9 @@ def test_the_previous_text_is_the_prompt(scripted, monkeypatch):
     loaded.tokenizer.add_tokens(["<|startofprev|>"], special_tokens=True)
     asked, original = [], transformers_engine.greedy_search
 
-    def noted(model, hidden, prompts, *inputs, **options):
-        asked.extend(prompts.tolist())
-        return original(model, hidden, prompts, *inputs, **options)
+    def noted(model, hidden, searches, *inputs, **options):
+        asked.extend(searches[0].prompts.tolist())
+        return original(model, hidden, searches, *inputs, **options)
 
     monkeypatch.setattr(transformers_engine, "greedy_search", noted)
     decoder = TransformersDecoder(loaded)

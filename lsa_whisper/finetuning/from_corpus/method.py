@@ -22,6 +22,15 @@ _MIN_STEPS = 18
 after 18, it ends sentences like the transcripts."""
 
 
+_BASE_SHARE = 0.5
+"""The base's share of a model that was trained on little data.
+
+On the real English of :func:`choose_method`, with OpenAI's base and three seeds, word errors without disfluencies fall
+from 25.1, 25.4 and 26.3 to 23.7, 24.1 and 25.1 % (the decoder's weights), and with one seed from 26.4 to 23.2 % (a
+LoRA, which then invents 1 filled pause, not 7). 22 of 26 filled pauses are found with and without it. Shares of 0.25
+and 0.75 give 23.8 and 25.1 % (one seed)."""
+
+
 @dataclass(frozen=True)
 class Method:
     """What is trained, and how.
@@ -72,6 +81,6 @@ def choose_method(setting: Setting) -> Method:
     epochs = max(3, -(-_MIN_STEPS // -(-setting.windows // 4)))
     if setting.parameters is not None and setting.parameters <= _MIDDLE:
         layers = {"freeze_encoder": True, "top_layers": shape_of(setting.base).decoder_layers}
-        return Method(3e-5, 4, epochs, model=layers, data=data, schedule="linear")
+        return Method(3e-5, 4, epochs, model=layers, data=data, schedule="linear", base_share=_BASE_SHARE)
     adapter = {"rank": 16, "alpha": 32, "stacks": "decoder"}
-    return Method(3e-4, 4, epochs, adapter=adapter, data=data, schedule="linear")
+    return Method(3e-4, 4, epochs, adapter=adapter, data=data, schedule="linear", base_share=_BASE_SHARE)

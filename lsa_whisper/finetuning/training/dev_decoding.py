@@ -14,7 +14,7 @@ import torch
 
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
 from lsa_whisper.decoding.decoder import TOKENS_PER_S, SegmentParser, token_limit
-from lsa_whisper.decoding.greedy import greedy_search
+from lsa_whisper.decoding.greedy import Search, greedy_search
 from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.decoding.style import DecodingStyle
 from lsa_whisper.finetuning.distributed.division import layers_are_sharded, root_unsharded
@@ -69,12 +69,11 @@ class DevDecoder:
         prompts = torch.cat((tags, inputs.gather(1, places), suffix), dim=1)
         with root_unsharded(model):
             hidden = whisper.get_encoder()(features).last_hidden_state
-            tokens, _, _ = greedy_search(
+            ((tokens, _, _),) = greedy_search(
                 whisper,
                 hidden,
-                prompts,
+                [Search(prompts, self._rules)],
                 batch["durations_s"],
-                self._rules,
                 synced_ranks=layers_are_sharded(model),
                 tokens_per_s=self._tokens_per_s,
             )
