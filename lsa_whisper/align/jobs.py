@@ -49,6 +49,7 @@ def align_transcripts(
     vad: str = "energy",
     batch_size: int = 8,
     device: str = "auto",
+    verbose: bool = False,
     report: Callable[[str], None] | None = None,
 ) -> AlignmentSummary:
     """Write the times of utterances and words into transcripts and return the outcome of each.
@@ -70,6 +71,7 @@ def align_transcripts(
         vad: voice activity detection: ``energy``, ``either`` or ``silero``.
         batch_size: windows decoded together.
         device: ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
+        verbose: also print the architecture and the vocabulary of the model.
         report: receives progress lines; by default they go to standard error.
 
     Raises:
@@ -85,7 +87,9 @@ def align_transcripts(
         read_table(Path(review), DOUBT_COLUMNS)  # before the work
     settings = AlignmentSettings(choose_model(model, device=device), language, vad, batch_size, device)
     report = report or print_progress
-    report(overview_line(settings.model))
+    facts = overview_line(settings.model)
+    if verbose:
+        report(facts)
 
     def align(job: AlignmentJob) -> AlignedFile:
         return _align_file(job, recordings, settings, check=check, in_place=in_place, report=report)
@@ -114,6 +118,8 @@ def _align_file(
     """
     plain = is_plain_text(job.transcript)
     source = None if plain else chat.read(job.transcript)
+    if source is not None and not source.utterances:
+        raise CorpusError(f"{job.transcript}: contains no utterance; is it a CHAT transcript?")
     recording = find_recording(job, source, audio)
     if source is None:
         language = chat_code(settings.language or "eng")

@@ -8,11 +8,12 @@ from typing import Any
 import click
 
 from lsa_whisper.cli.group import PATH, call, main, show
+from lsa_whisper.cli.types import LANGUAGE, OUT
 
 
 @main.command()
 @click.argument("inputs", nargs=-1, required=True, type=PATH)
-@click.option("-o", "--out", required=True, type=PATH, help="Output folder.")
+@click.option("-o", "--out", required=True, type=OUT, help="Output folder.")
 @click.option(
     "--to", default="cha", show_default=True, help="Output format: cha, eaf, textgrid, salt, json, srt, vtt, txt."
 )
@@ -24,7 +25,9 @@ from lsa_whisper.cli.group import PATH, call, main, show
     show_default=True,
     help="How the texts mark disfluencies: chat, salt, plain, or auto to find out.",
 )
-@click.option("--language", default="eng", show_default=True, help="Language, ISO 639-3, of files that name none.")
+@click.option(
+    "--language", type=LANGUAGE, default="eng", show_default=True, help="Language, ISO 639-3, of files that name none."
+)
 @click.option("--speaker", default="PAR", show_default=True, help="Speaker code, for files that name none.")
 @click.option(
     "--infer-marks/--no-infer-marks",

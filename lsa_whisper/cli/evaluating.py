@@ -7,12 +7,13 @@ from typing import Any
 import click
 
 from lsa_whisper.cli.group import PATH, call, main, show
+from lsa_whisper.cli.types import OUT
 
 
 @main.command()
 @click.argument("reference", type=PATH)
 @click.argument("hypotheses", nargs=-1, type=PATH)
-@click.option("-o", "--out", type=PATH, help="Folder for report.html, report.md and report.json.")
+@click.option("-o", "--out", type=OUT, help="Folder for report.html, report.md and report.json.")
 @click.option("--name", "names", multiple=True, help="Name of each system, in order.")
 @click.option("--audio", type=PATH, help="Folder of the recordings, to play utterances in the report.")
 @click.option("--embed-audio", is_flag=True, help="Put the sound into report.html, to send it as one file.")
@@ -71,7 +72,7 @@ def evaluate(**parameters: Any) -> None:
 
 @main.command("compare-runs")
 @click.argument("runs", nargs=-1, required=True, type=PATH)
-@click.option("-o", "--out", type=PATH, help="Folder for report.html and report.json.")
+@click.option("-o", "--out", type=OUT, help="Folder for report.html and report.json.")
 @click.option("--name", "names", multiple=True, help="Name of each run, in order.")
 def compare_runs(**parameters: Any) -> None:
     """Compare training runs: curves, best values and differences between recipes.

@@ -10,7 +10,7 @@ import click
 from lsa_whisper.cli.functions import VERBS
 from lsa_whisper.cli.group import PATH, call, main, show
 from lsa_whisper.cli.option_groups import GroupedCommand
-from lsa_whisper.cli.types import MODEL
+from lsa_whisper.cli.types import DEVICE, LANGUAGE, MODEL, TABLE, TRANSCRIPT_OR_FOLDER
 
 _GROUPS = {
     "Options": ("model", "out", "formats", "language", "style", "words", "also_fluent", "review"),
@@ -35,7 +35,7 @@ _GROUPS = {
 @click.option(
     "-o",
     "--out",
-    type=PATH,
+    type=TRANSCRIPT_OR_FOLDER,
     help="Folder for the transcripts, or a file such as visit.cha; default: next to the audio.",
 )
 @click.option(
@@ -82,7 +82,9 @@ _GROUPS = {
     help="Write names that CLAN can read where a recording has one that it cannot.",
 )
 @click.option("--batch-size", type=int, help="Windows decoded together; default: as many as suit the machine.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:1, or mps on a Mac.")
+@click.option(
+    "--device", type=DEVICE, default="auto", show_default=True, help="auto, cpu, cuda, cuda:1, or mps on a Mac."
+)
 @click.option("--dtype", default="auto", show_default=True, help="auto, float32, bfloat16, float16; for ct2 also int8.")
 @click.option("--engine", default="transformers", show_default=True, help="Decoding library: transformers or ct2.")
 @click.option(
@@ -144,10 +146,10 @@ _GROUPS = {
     help="Model of pyannote.audio for --speakers auto: a folder; default: the one in the hub's cache.",
 )
 @click.option(
-    "--review", type=PATH, help="CSV file for speech without words, and the least confident words and utterances."
+    "--review", type=TABLE, help="CSV file for speech without words, and the least confident words and utterances."
 )
 @click.option("-v", "--verbose", is_flag=True, help="Also print the architecture and the vocabulary of the model.")
-@click.option("--log", type=PATH, help="File to append a line to for each recording.")
+@click.option("--log", type=TABLE, help="File to append a line to for each recording.")
 @click.option("--processes", type=int, help="Recordings processed in parallel; default: one per GPU, or one.")
 @click.option("--ray", metavar="ADDRESS", help="Run on a Ray cluster: its address, auto, or local.")
 def transcribe(**parameters: Any) -> None:
@@ -173,9 +175,9 @@ def transcribe(**parameters: Any) -> None:
 @main.command()
 @click.argument("model", type=MODEL)
 @click.argument("sessions", type=PATH)
-@click.option("--language", default="eng", show_default=True, help="Language of the speech, ISO 639-3 as in CHAT.")
-@click.option("--batch-size", default=8, show_default=True, help="Windows decoded together.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+@click.option("--language", type=LANGUAGE, default="eng", show_default=True, help="Language of the speech.")
+@click.option("--batch-size", type=click.IntRange(1), default=8, show_default=True, help="Windows decoded together.")
+@click.option("--device", type=DEVICE, default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
 def calibrate(**parameters: Any) -> None:
     """Calibrate a model's confidences on held-out sessions, for transcribe --review.
 
@@ -187,8 +189,14 @@ def calibrate(**parameters: Any) -> None:
 @main.command("choose-heads")
 @click.argument("model", type=MODEL)
 @click.argument("corpus", nargs=-1, required=True, type=PATH)
-@click.option("--windows", default=40, show_default=True, help="Number of windows of the corpus to decode.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+@click.option(
+    "--windows",
+    type=click.IntRange(1),
+    default=40,
+    show_default=True,
+    help="Number of windows of the corpus to decode.",
+)
+@click.option("--device", type=DEVICE, default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
 def choose_heads(**parameters: Any) -> None:
     """Choose a model's alignment heads on a corpus with word times (%wor).
 

@@ -115,12 +115,12 @@ def choose_heads(
         raise CheckpointError(
             f"{settings}: does not exist; give the folder of a complete model (export merges an adapter)"
         )
+    timed_windows = _windows([Path(folder) for folder in corpus], checkpoint.load(model, weights=False).context_s)
+    if not timed_windows:
+        raise CorpusError("no utterance of the corpus has word times; give one whose transcripts have %wor")
     device, _ = resolve_device(device, "float32")
     print_progress(checkpoint.overview_line(model))
     loaded = checkpoint.load(model, device=device)
-    timed_windows = _windows([Path(folder) for folder in corpus], loaded.context_s)
-    if not timed_windows:
-        raise CorpusError("no utterance of the corpus has word times; give one whose transcripts have %wor")
     places = np.unique(np.linspace(0, len(timed_windows) - 1, windows).round().astype(int))
     with torch.inference_mode():
         decoded = _decode_windows(loaded, [timed_windows[at] for at in places])

@@ -16,6 +16,8 @@ from lsa_whisper.decoding.style import DECODING_STYLES
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.languages import chat_code
 
+MAX_BEAMS = 50
+"""More take minutes for each second of sound."""
 WINDOWS = ("speech", "sequential")
 AUTO, MIXED = "auto", "mixed"
 
@@ -106,8 +108,8 @@ class TranscriptionOptions:
             yield f"engine {self.engine!r} is not known; choose {' or '.join(ENGINES)}"
         elif self.draft is not None and self.engine != "transformers":
             yield f"the engine {self.engine} cannot use a draft model; leave it out, or use transformers"
-        if self.beams is not None and self.beams < 1:
-            yield f"beams {self.beams}: at least one text must be followed"
+        if self.beams is not None and not 1 <= self.beams <= MAX_BEAMS:
+            yield f"beams {self.beams}: give 1 to {MAX_BEAMS} texts to compare, such as 5"
         elif self.compares_texts and self.engine in ENGINES and self.engine != "transformers":
             yield f"the engine {self.engine} compares no beams; leave them out, or use transformers"
         elif self.compares_texts and self.draft is not None:
@@ -126,6 +128,7 @@ class TranscriptionOptions:
             yield f"voice activity detector {self.vad!r} is not known; choose {', '.join(DETECTORS)}"
         if self.no_speech_threshold is not None and not 0 <= self.no_speech_threshold <= 1:
             yield f"no_speech_threshold is {self.no_speech_threshold}; give a probability from 0 to 1"
+        yield from filter(None, [speaker_code_fault(self.speaker)])
         if self.channel_speakers and self.detects_language:
             yield f"language {self.language} cannot be detected for each channel; name it, or use --channels mix"
         if self.channel_speakers:

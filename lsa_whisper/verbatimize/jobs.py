@@ -41,6 +41,7 @@ def verbatimize(
     prompt: str = "auto",
     language: str | None = None,
     device: str = "auto",
+    verbose: bool = False,
     report: Callable[[str], None] | None = None,
 ) -> VerbatimSummary:
     """Write transcripts of what was spoken, made of cleaned transcripts and their sound.
@@ -58,6 +59,7 @@ def verbatimize(
             models that were trained on data prepared with ``prompt="fluent"``.
         language: language of the speech; the first one of each transcript if absent.
         device: ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
+        verbose: also print the architecture and the vocabulary of the model.
         report: receives progress lines; by default they go to standard error.
 
     Raises:
@@ -71,7 +73,9 @@ def verbatimize(
     jobs = find_transcripts(transcripts, audio=recordings, out=Path(out) if out else None, folder=VERBATIM_FOLDER)
     report = report or print_progress
     settings = _Settings(choose_model(model, device=device), prompt, language, device)
-    report(checkpoint.overview_line(settings.model))
+    facts = checkpoint.overview_line(settings.model)
+    if verbose:
+        report(facts)
     return VerbatimSummary(*attempt_each(jobs, lambda job: _verbatimize_file(job, recordings, settings)))
 
 
@@ -119,7 +123,7 @@ def _verbatimize_file(job: AlignmentJob, audio: Path | None, settings: _Settings
     """
     source = chat.read(job.transcript)
     if not source.utterances:
-        raise CorpusError(f"{job.transcript}: contains no utterance")
+        raise CorpusError(f"{job.transcript}: contains no utterance; is it a CHAT transcript?")
     if has_result(job.target, source, fluent_words, "other words"):
         return VerbatimFile(job.transcript, job.target, skipped=True)
     if not any(each.span for each in source.utterances):

@@ -50,7 +50,7 @@ def align(path, **options):
 
 def test_utterances_and_words_get_their_times_and_the_text_stays(visit, known, capsys):
     summary = align(visit / "a.cha")
-    assert f"{NANO}: Whisper" in capsys.readouterr().err
+    assert f"{NANO}: Whisper" not in capsys.readouterr().err
     written = chat.read(visit / "aligned" / "a.cha")
     assert text_without_times(written) == (visit / "a.cha").read_text().rstrip("\n")
     errors = [abs(a.span.start_ms - b.span.start_ms) for a, b in zip(written.utterances, known, strict=True)]
@@ -63,8 +63,9 @@ def test_utterances_and_words_get_their_times_and_the_text_stays(visit, known, c
             near += any(word == other and abs(start - span.start_ms) <= 200 for other, start in starts)
     assert near / words > 0.7
     assert f"{len(known)} of {len(known)} utterances" in summary.table()
-    again = align(visit / "a.cha")
+    again = align(visit / "a.cha", verbose=True)
     assert "1 kept" in again.table()
+    assert f"{NANO}: Whisper" in capsys.readouterr().err
 
 
 def test_an_utterance_that_was_not_spoken_gets_no_time_and_is_named(visit, known):

@@ -36,7 +36,7 @@ def folder(visit, tmp_path):
 
 def test_disfluencies_are_inserted_and_the_words_stay(folder, scripted, capsys):
     before = (folder / "visit.cha").read_text()
-    summary = verbatimize(folder / "visit.cha", model=scripted)
+    summary = verbatimize(folder / "visit.cha", model=scripted, verbose=True)
     source, written = chat.read(folder / "visit.cha"), chat.read(folder / "verbatim" / "visit.cha")
     assert (folder / "visit.cha").read_text() == before
     assert [each.fluent() for each in written.utterances] == [each.fluent() for each in source.utterances]

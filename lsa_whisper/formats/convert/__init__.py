@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lsa_whisper import formats
 from lsa_whisper.audio import AUDIO_SUFFIXES
+from lsa_whisper.chat.checks.participants import speaker_code_fault
 from lsa_whisper.errors import ChatSyntaxError, DiskError, FormatError, LsaWhisperError
 from lsa_whisper.formats import FORMAT_SUFFIXES, TIMED_FORMATS
 from lsa_whisper.formats.convert.conservation import (
@@ -66,7 +67,7 @@ def convert(
         FormatError: An input is missing, or holds no transcript.
         LsaWhisperError: An option is wrong, or the output cannot be written.
     """
-    _check(out, to, notation, headers)
+    _check(out, to, notation, speaker, headers)
     known = read_conventions(conventions) if conventions else Conventions()
     options = ReadingOptions(language, speaker, notation, known, infer_marks, headers)
     files = list_convertible(inputs, to=to, suffixes=from_)
@@ -84,7 +85,9 @@ def convert(
     return converted
 
 
-def _check(out: Path, to: str, notation: str, headers: Path | None) -> None:
+def _check(out: Path, to: str, notation: str, speaker: str, headers: Path | None) -> None:
+    if fault := speaker_code_fault(speaker):
+        raise LsaWhisperError(f"`speaker={speaker}`: {fault}; use three capital letters, such as CHI")
     if to not in FORMAT_SUFFIXES:
         raise LsaWhisperError(f"`to={to}`: no such format; choose one of {', '.join(FORMAT_SUFFIXES)}")
     if notation not in NOTATIONS:

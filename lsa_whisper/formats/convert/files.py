@@ -43,6 +43,8 @@ def list_convertible(inputs: Sequence[Path], *, to: str, suffixes: Sequence[str]
         FormatError: An input is missing, or a folder has no readable file.
     """
     allowed = tuple(f".{suffix.lower().lstrip('.')}" for suffix in suffixes)
+    if unknown := [each for each in allowed if not is_readable(Path(f"a{each}"))]:
+        raise FormatError(f"`from_={unknown[0]}`: no transcripts of such files can be read; choose slt, eaf, json ...")
     found: list[ConvertibleFile] = []
     for named in map(Path, inputs):
         if not named.exists():
