@@ -44,7 +44,7 @@ def align_transcripts(
     out: Path | str | None = None,
     in_place: bool = False,
     review: Path | str | None = None,
-    check: bool = False,
+    check_times: bool = False,
     language: str | None = None,
     vad: str = "energy",
     batch_size: int = 8,
@@ -66,7 +66,7 @@ def align_transcripts(
         in_place: write the times into the transcripts themselves.
         review: CSV file for utterances that were not found or are uncertain, and words that differ from the sound;
             rows of earlier calls stay.
-        check: compare the existing bullets with an alignment made without them, and write no transcript.
+        check_times: compare the existing bullets with an alignment made without them, and write no transcript.
         language: language of the speech; the first one of each transcript if absent.
         vad: voice activity detection: ``energy``, ``either`` or ``silero``.
         batch_size: windows decoded together.
@@ -92,7 +92,7 @@ def align_transcripts(
         report(facts)
 
     def align(job: AlignmentJob) -> AlignedFile:
-        return _align_file(job, recordings, settings, check=check, in_place=in_place, report=report)
+        return _align_file(job, recordings, settings, check=check_times, in_place=in_place, report=report)
 
     done, failed = attempt_each(jobs, align)
     summary = AlignmentSummary(done, failed)
@@ -181,7 +181,7 @@ def _check(
     report: Callable[[str], None],
 ) -> AlignedFile:
     if not any(each.span for each in source.utterances):
-        raise CorpusError(f"{job.transcript}: has no bullets to check; leave out `check` to add them")
+        raise CorpusError(f"{job.transcript}: has no bullets to check; leave out `check_times` to add them")
     plain = [without_times(each) for each in source.utterances]
     aligned = settings.aligner(language).align(plain, recording, progress=_progress(job, recording, report))
     timed, doubts = judge(plain, aligned)

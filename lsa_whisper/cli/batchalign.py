@@ -26,7 +26,6 @@ def batchalign() -> None:
     "--lang", type=LANGUAGE, required=True, help="Language of the speech, three letters (ISO 639-3): eng, spa."
 )
 @click.option("-o", "--out", type=OUT, help="Folder for the transcripts; default: next to the audio.")
-@click.option("--engine", default="lsa", show_default=True, help="Only lsa; for others see batchalign run.")
 @click.option("-n", "--num-speakers", type=int, help="Report transcripts with another number of speakers.")
 @click.option("--force-cpu", is_flag=True, help="Run on the CPU.")
 @click.option("--wor/--nowor", default=False, show_default=True, help="Write the time of each word.")

@@ -36,7 +36,7 @@ from lsa_whisper.cli.types import LANGUAGE, OUT
     help="Mark fillers, cut-off words and repetitions in plain text.",
 )
 @click.option("--headers", type=PATH, help="CHAT file, or folder of them, whose headers are taken.")
-@click.option("--strict", is_flag=True, help="Fail each file that would lose anything, and do not write it.")
+@click.option("--lossless", is_flag=True, help="Fail each file that would lose anything, and do not write it.")
 def convert(**parameters: Any) -> None:
     """Convert transcripts to CHAT, or CHAT to other formats.
 

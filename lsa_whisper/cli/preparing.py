@@ -20,8 +20,8 @@ from lsa_whisper.cli.types import LANGUAGE, MODEL, OUT, PAGE, TABLE
     show_default=True,
     help="Label style: chat, verbatim or fluent. chat/1 uses CHAT's own codes instead of short symbols.",
 )
-@click.option("--roles", is_flag=True, help="Prefix each utterance with its speaker code (*CHI:).")
-@click.option("--media", type=PATH, help="Folder of the recordings, if they are not next to the transcripts.")
+@click.option("--speaker-codes", is_flag=True, help="Prefix each utterance with its speaker code (*CHI:).")
+@click.option("--audio", type=PATH, help="Folder of the recordings, if they are not next to the transcripts.")
 @click.option("--card", type=PATH, help="Corpus card. Default: card.yaml in the corpus folder.")
 @click.option(
     "--context",
@@ -33,13 +33,13 @@ from lsa_whisper.cli.types import LANGUAGE, MODEL, OUT, PAGE, TABLE
 @click.option("--one-utterance", is_flag=True, help="One utterance per window, no packing.")
 @click.option("--without-timestamps", default=0.2, show_default=True, help="Share of windows without timestamps.")
 @click.option(
-    "--prompt",
+    "--prompt-kind",
     default="previous",
     show_default=True,
     help="What a prompt is: the previous window's text, or the window's own fluent text (see verbatimize).",
 )
 @click.option(
-    "--with-prompt", type=float, help="Share of windows with a prompt. Default: 0, or 1 with --prompt fluent."
+    "--with-prompt", type=float, help="Share of windows with a prompt. Default: 0, or 1 with --prompt-kind fluent."
 )
 @click.option("--non-speech", default=0.01, show_default=True, help="Share of silent windows with empty text.")
 @click.option(

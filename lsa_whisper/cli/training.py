@@ -77,7 +77,7 @@ def recipes_new(**parameters: Any) -> None:
 @main.command("estimate-memory")
 @click.argument("model")
 @click.option("--recipe", type=PATH, help="Use this recipe's adapter, batch and checkpointing.")
-@click.option("--set", multiple=True, metavar="KEY=VALUE", help="Override a recipe value.")
+@click.option("--set", multiple=True, metavar="KEY=VALUE", help="Override a recipe value: training.learning_rate=1e-5.")
 @click.option("--gpus", default=1, show_default=True, help="Number of GPUs; 0 trains on the CPU.")
 @click.option("--gpu-memory", default=24.0, show_default=True, help="GiB of each GPU.")
 @click.option("--host-memory", type=float, help="GiB of host memory to check the plans against.")

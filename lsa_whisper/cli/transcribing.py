@@ -10,11 +10,11 @@ import click
 from lsa_whisper.cli.functions import VERBS
 from lsa_whisper.cli.group import PATH, call, main, show
 from lsa_whisper.cli.option_groups import GroupedCommand
-from lsa_whisper.cli.types import DEVICE, LANGUAGE, MODEL, TABLE, TRANSCRIPT_OR_FOLDER
+from lsa_whisper.cli.types import LANGUAGE, MODEL, TABLE, TRANSCRIPT_OR_FOLDER, device_option, verbose_option
 
 _GROUPS = {
     "Options": ("model", "out", "formats", "language", "style", "words", "also_fluent", "review"),
-    "Who speaks": ("speakers", "speakers_model", "channels", "speaker", "role", "corpus"),
+    "Who speaks": ("speakers", "speakers_model", "channels", "speaker", "role", "corpus_name"),
     "How it is decoded": (
         "prompt", "beams", "find_skipped", "windows", "vad", "word_times", "retraces", "no_speech_threshold",
         "logprob_threshold", "engine", "draft",
@@ -74,7 +74,7 @@ _GROUPS = {
     "--speaker", default="PAR", show_default=True, help="Code of the speaker, if the model does not write who speaks."
 )
 @click.option("--role", default="Participant", show_default=True, help="That speaker's role in @ID.")
-@click.option("--corpus", default="", help="Name of the corpus in @ID; default: the folder of the recording.")
+@click.option("--corpus-name", default="", help="Name of the corpus in @ID; default: the folder of the recording.")
 @click.option(
     "--rename-media/--no-rename-media",
     default=True,
@@ -82,9 +82,7 @@ _GROUPS = {
     help="Write names that CLAN can read where a recording has one that it cannot.",
 )
 @click.option("--batch-size", type=int, help="Windows decoded together; default: as many as suit the machine.")
-@click.option(
-    "--device", type=DEVICE, default="auto", show_default=True, help="auto, cpu, cuda, cuda:1, or mps on a Mac."
-)
+@device_option
 @click.option("--dtype", default="auto", show_default=True, help="auto, float32, bfloat16, float16; for ct2 also int8.")
 @click.option("--engine", default="transformers", show_default=True, help="Decoding library: transformers or ct2.")
 @click.option(
@@ -148,7 +146,7 @@ _GROUPS = {
 @click.option(
     "--review", type=TABLE, help="CSV file for speech without words, and the least confident words and utterances."
 )
-@click.option("-v", "--verbose", is_flag=True, help="Also print the architecture and the vocabulary of the model.")
+@verbose_option
 @click.option("--log", type=TABLE, help="File to append a line to for each recording.")
 @click.option("--processes", type=int, help="Recordings processed in parallel; default: one per GPU, or one.")
 @click.option("--ray", metavar="ADDRESS", help="Run on a Ray cluster: its address, auto, or local.")
@@ -177,7 +175,7 @@ def transcribe(**parameters: Any) -> None:
 @click.argument("sessions", type=PATH)
 @click.option("--language", type=LANGUAGE, default="eng", show_default=True, help="Language of the speech.")
 @click.option("--batch-size", type=click.IntRange(1), default=8, show_default=True, help="Windows decoded together.")
-@click.option("--device", type=DEVICE, default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+@device_option
 def calibrate(**parameters: Any) -> None:
     """Calibrate a model's confidences on held-out sessions, for transcribe --review.
 
@@ -190,13 +188,13 @@ def calibrate(**parameters: Any) -> None:
 @click.argument("model", type=MODEL)
 @click.argument("corpus", nargs=-1, required=True, type=PATH)
 @click.option(
-    "--windows",
+    "--window-count",
     type=click.IntRange(1),
     default=40,
     show_default=True,
     help="Number of windows of the corpus to decode.",
 )
-@click.option("--device", type=DEVICE, default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+@device_option
 def choose_heads(**parameters: Any) -> None:
     """Choose a model's alignment heads on a corpus with word times (%wor).
 

@@ -111,4 +111,13 @@ RECIPE = _OutType(".yaml", ".yml", is_folder=False)
 MODEL = _ModelType()
 SOURCE = _SourceType()
 LANGUAGE = _LanguageType()
-DEVICE = _DeviceType()
+device_option = click.option(
+    "--device",
+    type=_DeviceType(),
+    default="auto",
+    show_default=True,
+    help="auto, cpu, cuda, cuda:1, or mps on a Mac.",
+)
+verbose_option = click.option(
+    "-v", "--verbose", is_flag=True, help="Also print the architecture and the vocabulary of the model."
+)

@@ -66,7 +66,7 @@ class TranscriptionOptions:
     """CHAT code of the speaker, for models that do not write speakers."""
     role: str = "Participant"
     """That speaker's role in ``@Participants`` and ``@ID``, one of CHAT's."""
-    corpus: str = ""
+    corpus_name: str = ""
     """Corpus name in ``@ID``; if empty, the name of the recording's folder."""
     word_times: bool | None = None
     """Whether to compute the time of each word and write ``%wor`` tiers; ``None``: only with speaker turns."""
@@ -128,7 +128,8 @@ class TranscriptionOptions:
             yield f"voice activity detector {self.vad!r} is not known; choose {', '.join(DETECTORS)}"
         if self.no_speech_threshold is not None and not 0 <= self.no_speech_threshold <= 1:
             yield f"no_speech_threshold is {self.no_speech_threshold}; give a probability from 0 to 1"
-        yield from filter(None, [speaker_code_fault(self.speaker)])
+        if fault := speaker_code_fault(self.speaker):
+            yield f"{fault}; use three capital letters, such as CHI"
         if self.channel_speakers and self.detects_language:
             yield f"language {self.language} cannot be detected for each channel; name it, or use --channels mix"
         if self.channel_speakers:
@@ -195,7 +196,7 @@ class OptionChanges(TypedDict, total=False):
     engine: str
     speaker: str
     role: str
-    corpus: str
+    corpus_name: str
     word_times: bool | None
     windows: str
     vad: str

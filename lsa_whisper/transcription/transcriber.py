@@ -250,7 +250,7 @@ class Transcriber:
             self._language,
             self._options.speaker,
             self._options.role,
-            self._options.corpus or corpus_of(recording.path.absolute().parent.name),
+            self._options.corpus_name or corpus_of(recording.path.absolute().parent.name),
             (self._provenance, *self._left_out, *remarks),
             turns,
         )

@@ -38,7 +38,7 @@ def verbatimize(
     audio: Path | str | None = None,
     model: str | Path | None = None,
     out: Path | str | None = None,
-    prompt: str = "auto",
+    prompt_kind: str = "auto",
     language: str | None = None,
     device: str = "auto",
     verbose: bool = False,
@@ -55,8 +55,8 @@ def verbatimize(
         model: a checkpoint folder or a hub name, fine-tuned to write disfluencies; if absent,
             :func:`~lsa_whisper.checkpoint.choice.choose_model` decides.
         out: folder for the results; ``verbatim`` next to each transcript if absent.
-        prompt: whether the model is given the cleaned text as a prompt, too: ``fluent``, ``none``, or ``auto`` for
-            models that were trained on data prepared with ``prompt="fluent"``.
+        prompt_kind: whether the model is given the cleaned text as a prompt, too: ``fluent``, ``none``, or ``auto`` for
+            models that were trained on data prepared with ``prompt_kind="fluent"``.
         language: language of the speech; the first one of each transcript if absent.
         device: ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
         verbose: also print the architecture and the vocabulary of the model.
@@ -67,12 +67,12 @@ def verbatimize(
         CorpusError: no transcript was found, or two results would have one path.
         LsaWhisperError: an option is unknown.
     """
-    if prompt not in ("auto", "fluent", "none"):
-        raise LsaWhisperError(f"`prompt={prompt}`: choose auto, fluent or none")
+    if prompt_kind not in ("auto", "fluent", "none"):
+        raise LsaWhisperError(f"`prompt_kind={prompt_kind}`: choose auto, fluent or none")
     recordings = Path(audio) if audio is not None else None
     jobs = find_transcripts(transcripts, audio=recordings, out=Path(out) if out else None, folder=VERBATIM_FOLDER)
     report = report or print_progress
-    settings = _Settings(choose_model(model, device=device), prompt, language, device)
+    settings = _Settings(choose_model(model, device=device), prompt_kind, language, device)
     facts = checkpoint.overview_line(settings.model)
     if verbose:
         report(facts)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+from collections import defaultdict
 
 import click
 import pytest
@@ -105,3 +106,31 @@ def test_help_is_quick_and_loads_no_torch():
 def test_verbs_without_a_model_start_without_torch(verb):
     loaded = python(f"import sys\nfrom lsa_whisper.cli import VERBS\nVERBS[{verb!r}]()\nprint('torch' in sys.modules)")
     assert loaded.strip() == "False"
+
+
+SHARED = {
+    "--out": "where the results go",
+    "--model": "the model that the command is about",
+    "--audio": "the recordings of the transcripts",
+    "--language": "the language of the speech",
+    "--speaker": "the code of a speaker that nothing names",
+    "--review": "a table of what a person should look at",
+    "--to": "the format that is written",
+    "--dtype": "the format of the numbers",
+    "--batch-size": "windows computed together",
+    "--processes": "processes that work together",
+    "--seed": "what random choices begin with",
+    "--wor": "whether words get times",
+    "--nowor": "whether words get times",
+    "--prompt-kind": "which text a model is given before the sound",
+}
+"""Options with one meaning, which the help of each command says in its own words."""
+
+
+def test_an_option_has_one_meaning_in_all_commands():
+    said = defaultdict(set)
+    for verb in VERBS:
+        for option in (each for each in command_of(verb).params if isinstance(each, click.Option)):
+            for name in (each for each in (*option.opts, *option.secondary_opts) if each.startswith("--")):
+                said[name].add(option.help)
+    assert {name for name, helps in said.items() if len(helps) > 1} == set(SHARED)

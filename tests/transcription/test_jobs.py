@@ -40,7 +40,7 @@ def files(folder):
 
 
 def test_a_recording_becomes_chat_with_times(visit, scripted, tmp_path):
-    result = transcribe([visit], model=scripted, out=tmp_path, corpus="Visits")
+    result = transcribe([visit], model=scripted, out=tmp_path, corpus_name="Visits")
     assert [each.transcript for each in result.done] == [tmp_path / "visit.cha"] and not result.failed
     transcript = chat.read(tmp_path / "visit.cha", strict=True)
     assert chat.check(transcript) == []

@@ -104,7 +104,7 @@ def test_a_model_that_was_trained_with_prompts_is_given_them(folder, scripted, t
 
     monkeypatch.setattr(jobs, "Verbatimizer", Recorded)
     for prompt, path in (("auto", model), ("none", model), ("auto", scripted), ("fluent", scripted)):
-        verbatimize(folder / "visit.cha", model=path, prompt=prompt, out=tmp_path / f"{prompt}-{len(given)}")
+        verbatimize(folder / "visit.cha", model=path, prompt_kind=prompt, out=tmp_path / f"{prompt}-{len(given)}")
     assert given == [True, False, False, True]
 
 
@@ -115,8 +115,8 @@ def test_what_cannot_be_done_is_said(folder, scripted, tmp_path, monkeypatch):
         verbatimize(plain, audio=folder / "visit.wav", model=scripted)
     with pytest.raises(CorpusError, match="one recording for 2 transcripts"):
         verbatimize(folder, audio=folder / "visit.wav", model=scripted)
-    with pytest.raises(LsaWhisperError, match="`prompt=clean`: choose auto, fluent or none"):
-        verbatimize(folder, model=scripted, prompt="clean")
+    with pytest.raises(LsaWhisperError, match="`prompt_kind=clean`: choose auto, fluent or none"):
+        verbatimize(folder, model=scripted, prompt_kind="clean")
     fluent = build_checkpoint(tmp_path / "fluent", labels=Labels("fluent"))
     monkeypatch.setattr(verbatimizer, "is_stock", lambda checkpoint: False)  # as if it had been fine-tuned
     with pytest.raises(CheckpointError, match="writes no disfluencies; fine-tune a model"):

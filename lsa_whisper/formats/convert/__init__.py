@@ -42,7 +42,7 @@ def convert(
     speaker: str = "PAR",
     infer_marks: bool = True,
     headers: Path | None = None,
-    strict: bool = False,
+    lossless: bool = False,
 ) -> Converted:
     """Write the transcripts in ``inputs`` to the folder ``out`` in another format, and return what was written.
 
@@ -61,7 +61,7 @@ def convert(
         speaker: Code of a speaker without a name.
         infer_marks: Whether fillers, cut-off words and repetitions in plain text are marked.
         headers: A CHAT file, or a folder of them, whose headers are taken.
-        strict: Whether a file that would lose anything fails, and is not written.
+        lossless: Whether a file that would lose anything fails, and is not written.
 
     Raises:
         FormatError: An input is missing, or holds no transcript.
@@ -76,7 +76,7 @@ def convert(
         try:
             with without_collector():
                 for found in read_transcripts(file.path, options):
-                    _convert_one(found, file, folder, to, converted, strict=strict)
+                    _convert_one(found, file, folder, to, converted, lossless=lossless)
         except DiskError:
             raise
         except (FormatError, ChatSyntaxError, LsaWhisperError) as error:
@@ -99,7 +99,13 @@ def _check(out: Path, to: str, notation: str, speaker: str, headers: Path | None
 
 
 def _convert_one(
-    found: FoundTranscript, file: ConvertibleFile, folder: OutputFolder, to: str, converted: Converted, *, strict: bool
+    found: FoundTranscript,
+    file: ConvertibleFile,
+    folder: OutputFolder,
+    to: str,
+    converted: Converted,
+    *,
+    lossless: bool,
 ) -> None:
     """Write one transcript, and add its counts, losses and notes to ``converted``."""
     transcript = found.transcript
@@ -118,8 +124,8 @@ def _convert_one(
         losses += losses_of_writing(transcript, left)
     if found.texts is not None:
         before = TranscriptCounts(found.texts, found.words, None, found.times)
-    if strict and losses:
-        raise FormatError(f"{file.path}: would lose {'; '.join(map(str, losses))}; leave out `strict` to convert it")
+    if lossless and losses:
+        raise FormatError(f"{file.path}: would lose {'; '.join(map(str, losses))}; leave out `lossless` to convert it")
     path = folder.write(file.place / f"{name}.{FORMAT_SUFFIXES[to]}", text, source=file.path)
     converted.written.append(path)
     converted.before, converted.after = converted.before + before, converted.after + after

@@ -23,7 +23,7 @@ _IN_DIGEST = (
     "dtype",
     "speaker",
     "role",
-    "corpus",
+    "corpus_name",
     "windows",
     "vad",
     "no_speech_threshold",
@@ -52,7 +52,7 @@ class TranscriberSpec:
             language=self.options.chat_language,
             speaker=self.options.speaker,
             role=self.options.role,
-            corpus=self.options.corpus,
+            corpus=self.options.corpus_name,
             turns=turns,
         )
 
