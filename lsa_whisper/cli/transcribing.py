@@ -14,7 +14,7 @@ from lsa_whisper.cli.types import LANGUAGE, MODEL, TABLE, TRANSCRIPT_OR_FOLDER, 
 
 _GROUPS = {
     "Options": ("model", "out", "formats", "language", "style", "words", "also_fluent", "review"),
-    "Who speaks": ("speakers", "speakers_model", "channels", "speaker", "role", "corpus_name"),
+    "Who speaks": ("speakers", "roles", "speakers_model", "channels", "speaker", "role", "corpus_name"),
     "How it is decoded": (
         "prompt", "beams", "find_skipped", "windows", "vad", "word_times", "retraces", "no_speech_threshold",
         "logprob_threshold", "engine", "draft",
@@ -137,6 +137,13 @@ _GROUPS = {
     type=PATH,
     help="Speaker turns: RTTM, TextGrid or CHAT, or a folder of such files; auto: by the voices, auto:2 if two people "
     "speak.",
+)
+@click.option(
+    "--roles",
+    default="",
+    metavar="CHI,MOT",
+    help="Codes of the speakers, one each: a child is told by pitch, others by how long they speak; to be checked in "
+    "review.",
 )
 @click.option(
     "--speakers-model",

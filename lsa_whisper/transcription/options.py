@@ -66,6 +66,9 @@ class TranscriptionOptions:
     """CHAT code of the speaker, for models that do not write speakers."""
     role: str = "Participant"
     """That speaker's role in ``@Participants`` and ``@ID``, one of CHAT's."""
+    roles: str = ""
+    """The CHAT codes of several speakers, such as ``CHI,MOT``: a child is told by pitch, others by how long they speak.
+    Without speaker turns, they are found as by ``speakers="auto"``."""
     corpus_name: str = ""
     """Corpus name in ``@ID``; if empty, the name of the recording's folder."""
     word_times: bool | None = None
@@ -130,6 +133,7 @@ class TranscriptionOptions:
             yield f"no_speech_threshold is {self.no_speech_threshold}; give a probability from 0 to 1"
         if fault := speaker_code_fault(self.speaker):
             yield f"{fault}; use three capital letters, such as CHI"
+        yield from self._problems_of_roles()
         if self.channel_speakers and self.detects_language:
             yield f"language {self.language} cannot be detected for each channel; name it, or use --channels mix"
         if self.channel_speakers:
@@ -141,6 +145,18 @@ class TranscriptionOptions:
                 f"channels {self.channels!r} are not known; choose mix, the number of a channel, such as 1, or one "
                 "speaker per channel, such as CHI,INV"
             )
+
+    def _problems_of_roles(self) -> Iterator[str]:
+        yield from filter(None, map(speaker_code_fault, self.named_roles))
+        if self.roles and len(set(self.named_roles)) < max(2, len(self.named_roles)):
+            yield f"roles {self.roles!r}: name one code for each of several speakers, such as CHI,MOT"
+        if self.roles and self.channels != "mix":
+            yield f"--roles {self.roles} and --channels {self.channels} both say who speaks; give one of them"
+
+    @property
+    def named_roles(self) -> tuple[str, ...]:
+        """The codes of ``roles``."""
+        return tuple(code.strip() for code in self.roles.split(",") if code.strip())
 
     @property
     def channel_index(self) -> int | None:
@@ -196,6 +212,7 @@ class OptionChanges(TypedDict, total=False):
     engine: str
     speaker: str
     role: str
+    roles: str
     corpus_name: str
     word_times: bool | None
     windows: str

@@ -53,6 +53,7 @@ transcribe visit.flac --words empty             | empty: cannot be read
 transcribe visit.flac --speakers 2              | give auto, or auto:2 if two people speak
 transcribe visit.flac --speakers auto:x         | give auto, or auto:2 if two people speak
 transcribe visit.flac --speakers auto:0         | at least one person must speak
+transcribe visit.flac --roles CHI               | name one code for each of several speakers
 transcribe visit.flac --channels left           | channels 'left' are not known
 transcribe visit.flac --channels CHI            | one speaker per channel, such as CHI,INV
 transcribe visit.flac --speaker "C H"           | the speaker code 'C H' has other characters
