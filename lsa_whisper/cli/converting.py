@@ -15,7 +15,10 @@ from lsa_whisper.cli.types import LANGUAGE, OUT
 @click.argument("inputs", nargs=-1, required=True, type=PATH)
 @click.option("-o", "--out", required=True, type=OUT, help="Output folder.")
 @click.option(
-    "--to", default="cha", show_default=True, help="Output format: cha, eaf, textgrid, salt, json, srt, vtt, txt."
+    "--to",
+    default="cha",
+    show_default=True,
+    help="Output format: cha, eaf, textgrid, salt, json, srt, vtt, txt, csv, docx.",
 )
 @click.option("--from", "from_", multiple=True, metavar="SUFFIX", help="Read only these files: slt, eaf, json.")
 @click.option("--conventions", type=PATH, help="YAML file with your speakers, tiers and brackets.")

@@ -44,7 +44,7 @@ _GROUPS = {
     multiple=True,
     default=("cha",),
     show_default=True,
-    help="In addition to cha: srt, vtt, txt, json, textgrid, eaf, salt; also srt,eaf.",
+    help="In addition to cha: srt, vtt, txt, csv, docx, json, textgrid, eaf, salt; also srt,eaf.",
 )
 @click.option("--also-fluent", is_flag=True, help="Also write the text without disfluencies, into the folder fluent.")
 @click.option(
