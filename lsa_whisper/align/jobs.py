@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lsa_whisper import chat
 from lsa_whisper.align.doubts import DOUBT_COLUMNS, judge, write_doubts
@@ -17,7 +18,6 @@ from lsa_whisper.align.files import (
     is_plain_text,
 )
 from lsa_whisper.align.fit import is_misfit
-from lsa_whisper.align.settings import AlignmentSettings
 from lsa_whisper.align.summary import AlignedFile, AlignmentSummary, bullet_deviations
 from lsa_whisper.align.transcripts import read_plain_text, text_without_times, with_times, with_word_tier, without_times
 from lsa_whisper.audio import Recording
@@ -33,6 +33,9 @@ from lsa_whisper.system.lock import write_lock
 from lsa_whisper.system.table import read_table
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
+
+if TYPE_CHECKING:
+    from lsa_whisper.align.settings import AlignmentSettings
 
 
 @private_umask()
@@ -85,6 +88,8 @@ def align_transcripts(
     jobs = find_transcripts(transcripts, audio=recordings, out=Path(out) if out else None, in_place=in_place)
     if review is not None:
         read_table(Path(review), DOUBT_COLUMNS)  # before the work
+    from lsa_whisper.align.settings import AlignmentSettings  # needs torch, which takes seconds to load
+
     settings = AlignmentSettings(choose_model(model, device=device), language, vad, batch_size, device)
     report = report or print_progress
     facts = overview_line(settings.model)

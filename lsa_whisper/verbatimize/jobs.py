@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lsa_whisper import chat, checkpoint
 from lsa_whisper.align.files import AlignmentJob, attempt_each, find_recording, find_transcripts, has_result
@@ -25,8 +26,10 @@ from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 from lsa_whisper.verbatimize.files import VERBATIM_FOLDER, count_changes, fluent_words, with_bodies
 from lsa_whisper.verbatimize.summary import VerbatimFile, VerbatimSummary
-from lsa_whisper.verbatimize.verbatimizer import Verbatimizer
 from lsa_whisper.version import __version__
+
+if TYPE_CHECKING:
+    from lsa_whisper.verbatimize.verbatimizer import Verbatimizer
 
 _WINDOWS_AT_ONCE = 8
 
@@ -89,6 +92,8 @@ class _Settings:
     device: str
 
     def verbatimizer(self, language: str) -> Verbatimizer:
+        from lsa_whisper.verbatimize.verbatimizer import Verbatimizer  # needs torch, which takes seconds to load
+
         trained = self._checkpoint.provenance.get("prompt") == "fluent"
         prompted = self.prompt == "fluent" or (self.prompt == "auto" and trained)
         return Verbatimizer(self._checkpoint, language=self.language or language, prompt=prompted)

@@ -102,8 +102,8 @@ def test_help_is_quick_and_loads_no_torch():
     assert loaded.strip() == "set()"
 
 
-@pytest.mark.parametrize("verb", ["prepare", "inspect", "evaluate"])
-def test_verbs_without_a_model_start_without_torch(verb):
+@pytest.mark.parametrize("verb", ["prepare", "inspect", "evaluate", "review", "align", "verbatimize", "transcribe"])
+def test_mistakes_are_found_without_loading_torch(verb):
     loaded = python(f"import sys\nfrom lsa_whisper.cli import VERBS\nVERBS[{verb!r}]()\nprint('torch' in sys.modules)")
     assert loaded.strip() == "False"
 

@@ -12,7 +12,7 @@ from lsa_whisper import chat
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError
 from lsa_whisper.labels import Labels
-from lsa_whisper.verbatimize import jobs, verbatimize, verbatimizer
+from lsa_whisper.verbatimize import verbatimize, verbatimizer
 from lsa_whisper.verbatimize.verbatimizer import Verbatimizer
 
 HEAD = (
@@ -102,7 +102,7 @@ def test_a_model_that_was_trained_with_prompts_is_given_them(folder, scripted, t
         def windows(self, *_):
             return []
 
-    monkeypatch.setattr(jobs, "Verbatimizer", Recorded)
+    monkeypatch.setattr(verbatimizer, "Verbatimizer", Recorded)
     for prompt, path in (("auto", model), ("none", model), ("auto", scripted), ("fluent", scripted)):
         verbatimize(folder / "visit.cha", model=path, prompt_kind=prompt, out=tmp_path / f"{prompt}-{len(given)}")
     assert given == [True, False, False, True]
