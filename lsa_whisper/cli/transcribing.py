@@ -73,7 +73,7 @@ _GROUPS = {
 @click.option(
     "--speaker", default="PAR", show_default=True, help="Code of the speaker, if the model does not write who speaks."
 )
-@click.option("--role", default="Participant", show_default=True, help="That speaker's role in @ID.")
+@click.option("--speaker-role", "role", default="Participant", show_default=True, help="That speaker's role in @ID.")
 @click.option("--corpus-name", default="", help="Name of the corpus in @ID; default: the folder of the recording.")
 @click.option(
     "--rename-media/--no-rename-media",
