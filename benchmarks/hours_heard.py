@@ -129,7 +129,7 @@ def prepared(out: Path, hours: float, splice: float) -> Path:
         partial.rename(speech)
     if not (folder / "prepared.json").exists():
         context_s = checkpoint.load(NANO).context_s
-        print(prepare([speech], folder, roles=True, context_s=context_s, splice=splice, processes=2).table())
+        print(prepare([speech], folder, speaker_codes=True, context_s=context_s, splice=splice, processes=2).table())
     return folder
 
 

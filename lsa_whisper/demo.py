@@ -95,7 +95,7 @@ def _prepared(corpus: Path, out: Path, model: str, report: Callable[[str], None]
 
     context_s = checkpoint.load(model, weights=False).context_s
     report(f"prepare: {corpus} in windows of up to {context_s:g} s")
-    data = prepare([corpus], out / "data", roles=True, context_s=context_s, splice=SPLICE_RATE, processes=2)
+    data = prepare([corpus], out / "data", speaker_codes=True, context_s=context_s, splice=SPLICE_RATE, processes=2)
     report(data.table())
     return out / "data" / "train.jsonl"
 

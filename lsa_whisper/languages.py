@@ -91,6 +91,15 @@ def language_name(code: str) -> str:
     return names.get(whisper_code(code), code)
 
 
+def is_known(language: str) -> bool:
+    """Return whether a name or a code in any of its forms means a language.
+
+    >>> [is_known(language) for language in ("English", "en", "yue", "Englsih")]
+    [True, True, True, False]
+    """
+    return whisper_code(language) in WHISPER_CODES or is_language(chat_code(language))
+
+
 @cache
 def is_language(code: str) -> bool:
     """Return whether ISO 639 has a language with this code.

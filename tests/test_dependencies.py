@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-OTHER_NAMES = {"yaml": "pyyaml"}
+OTHER_NAMES = {"docx": "python-docx", "yaml": "pyyaml"}
 
 
 def name(requirement):

@@ -10,15 +10,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lsa_whisper.align.aligner import AlignedText, AlignedWord
 from lsa_whisper.align.matching import DecodedWord
 from lsa_whisper.chat import Utterance
 from lsa_whisper.scoring.align import UNALIGNED
 from lsa_whisper.system.table import add_rows
 from lsa_whisper.timespan import TimeSpan
+
+if TYPE_CHECKING:
+    from lsa_whisper.align.aligner import AlignedText, AlignedWord
 
 NOT_FOUND_BELOW = 5.0
 """An utterance is not found if its words are this much less probable (natural logarithm per word) than the median."""

@@ -89,6 +89,12 @@ def _transcripts(named: Path, folder: str) -> Iterator[tuple[Path, Path]]:
     if not named.exists():
         raise CorpusError(f"{named}: no such transcript; check the path")
     if named.is_file():
+        if named.suffix.lower() in AUDIO_SUFFIXES:
+            raise CorpusError(f"{named}: this is a recording; name its transcript, and the recording with `audio`")
+        if not (is_transcript(named) or is_plain_text(named)):
+            raise CorpusError(
+                f"{named}: is neither CHAT (.cha) nor plain text (.txt); 'lsa-whisper convert' makes CHAT"
+            )
         yield named, Path()
         return
     for path in list_files(named)[0]:
@@ -145,6 +151,4 @@ def is_plain_text(path: Path) -> bool:
     >>> is_plain_text(Path("a.txt")), is_plain_text(Path("a.cha"))
     (True, False)
     """
-    if path.suffix.lower() in AUDIO_SUFFIXES:
-        raise CorpusError(f"{path}: this is a recording; name its transcript, and the recording with `audio`")
     return path.suffix.lower() == ".txt"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from lsa_whisper.align.aligner import AlignedText
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lsa_whisper.align.aligner import AlignedText
 
 MIN_RECOGNIZED = 0.15
 """Share of the words of a transcript below which it may be one of another recording. Of five real recordings with

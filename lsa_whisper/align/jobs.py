@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lsa_whisper import chat
 from lsa_whisper.align.doubts import DOUBT_COLUMNS, judge, write_doubts
@@ -17,7 +18,6 @@ from lsa_whisper.align.files import (
     is_plain_text,
 )
 from lsa_whisper.align.fit import is_misfit
-from lsa_whisper.align.settings import AlignmentSettings
 from lsa_whisper.align.summary import AlignedFile, AlignmentSummary, bullet_deviations
 from lsa_whisper.align.transcripts import read_plain_text, text_without_times, with_times, with_word_tier, without_times
 from lsa_whisper.audio import Recording
@@ -34,6 +34,9 @@ from lsa_whisper.system.table import read_table
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 
+if TYPE_CHECKING:
+    from lsa_whisper.align.settings import AlignmentSettings
+
 
 @private_umask()
 def align_transcripts(
@@ -44,11 +47,12 @@ def align_transcripts(
     out: Path | str | None = None,
     in_place: bool = False,
     review: Path | str | None = None,
-    check: bool = False,
+    check_times: bool = False,
     language: str | None = None,
     vad: str = "energy",
     batch_size: int = 8,
     device: str = "auto",
+    verbose: bool = False,
     report: Callable[[str], None] | None = None,
 ) -> AlignmentSummary:
     """Write the times of utterances and words into transcripts and return the outcome of each.
@@ -65,11 +69,12 @@ def align_transcripts(
         in_place: write the times into the transcripts themselves.
         review: CSV file for utterances that were not found or are uncertain, and words that differ from the sound;
             rows of earlier calls stay.
-        check: compare the existing bullets with an alignment made without them, and write no transcript.
+        check_times: compare the existing bullets with an alignment made without them, and write no transcript.
         language: language of the speech; the first one of each transcript if absent.
         vad: voice activity detection: ``energy``, ``either`` or ``silero``.
         batch_size: windows decoded together.
         device: ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
+        verbose: also print the architecture and the vocabulary of the model.
         report: receives progress lines; by default they go to standard error.
 
     Raises:
@@ -83,12 +88,16 @@ def align_transcripts(
     jobs = find_transcripts(transcripts, audio=recordings, out=Path(out) if out else None, in_place=in_place)
     if review is not None:
         read_table(Path(review), DOUBT_COLUMNS)  # before the work
+    from lsa_whisper.align.settings import AlignmentSettings  # needs torch, which takes seconds to load
+
     settings = AlignmentSettings(choose_model(model, device=device), language, vad, batch_size, device)
     report = report or print_progress
-    report(overview_line(settings.model))
+    facts = overview_line(settings.model)
+    if verbose:
+        report(facts)
 
     def align(job: AlignmentJob) -> AlignedFile:
-        return _align_file(job, recordings, settings, check=check, in_place=in_place, report=report)
+        return _align_file(job, recordings, settings, check=check_times, in_place=in_place, report=report)
 
     done, failed = attempt_each(jobs, align)
     summary = AlignmentSummary(done, failed)
@@ -114,6 +123,8 @@ def _align_file(
     """
     plain = is_plain_text(job.transcript)
     source = None if plain else chat.read(job.transcript)
+    if source is not None and not source.utterances:
+        raise CorpusError(f"{job.transcript}: contains no utterance; is it a CHAT transcript?")
     recording = find_recording(job, source, audio)
     if source is None:
         language = chat_code(settings.language or "eng")
@@ -175,7 +186,7 @@ def _check(
     report: Callable[[str], None],
 ) -> AlignedFile:
     if not any(each.span for each in source.utterances):
-        raise CorpusError(f"{job.transcript}: has no bullets to check; leave out `check` to add them")
+        raise CorpusError(f"{job.transcript}: has no bullets to check; leave out `check_times` to add them")
     plain = [without_times(each) for each in source.utterances]
     aligned = settings.aligner(language).align(plain, recording, progress=_progress(job, recording, report))
     timed, doubts = judge(plain, aligned)

@@ -94,14 +94,14 @@ class LsaWhisperBackend(ASR, UtSeg):
         Args:
             model: a checkpoint folder (an adapter is merged) or a hub name.
             options: how to decode; the defaults of :class:`~lsa_whisper.transcription.TranscriptionOptions` if absent,
-                with ``corpus="batchalign"``.
+                with ``corpus_name="batchalign"``.
             listener: called with the number of seconds of a recording that are processed.
             **changes: fields of :class:`~lsa_whisper.transcription.TranscriptionOptions`, applied to ``options``.
 
         Raises:
             CheckpointError: the model cannot be loaded, or does not know the language.
         """
-        options = combine(options or TranscriptionOptions(corpus="batchalign"), changes)
+        options = combine(options or TranscriptionOptions(corpus_name="batchalign"), changes)
         print_progress(checkpoint.overview_line(model))
         transcriber = Transcriber(model, options)
         identity = [checkpoint.digest(model), options.device, options.dtype, options.speaker, options.role]

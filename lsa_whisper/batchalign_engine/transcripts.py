@@ -37,7 +37,6 @@ def transcribe_with_batchalign(
     model: str | Path,
     lang: str,
     out: Path | None = None,
-    engine: str = "lsa",
     num_speakers: int | None = None,
     force_cpu: bool = False,
     wor: bool = False,
@@ -52,7 +51,6 @@ def transcribe_with_batchalign(
         model: a checkpoint folder or a hub name.
         lang: ISO 639-3 (``eng``) as in Batchalign, or Whisper's code (``en``).
         out: folder for the transcripts; next to the audio if absent.
-        engine: ``lsa``; for Batchalign's own engines use its own command.
         num_speakers: expected number of speakers; transcripts with another number are reported.
         force_cpu: run on the CPU.
         wor: write ``%wor``, the time of each word.
@@ -62,12 +60,12 @@ def transcribe_with_batchalign(
         AudioError: no recording was found.
         CheckpointError: the model cannot be loaded.
         MissingExtraError: Batchalign is not installed.
-        LsaWhisperError: Batchalign's version is not supported, or ``engine`` is not ``lsa``.
+        LsaWhisperError: Batchalign's version is not supported.
     """
     version = require("batchalign transcribe")
-    if engine != "lsa":
-        raise LsaWhisperError(f"engine {engine!r} is one of Batchalign's: batchalign transcribe --engine {engine}")
-    options = TranscriptionOptions(language=chat_code(lang), word_times=wor, batch_size=batch_size, corpus="batchalign")
+    options = TranscriptionOptions(
+        language=chat_code(lang), word_times=wor, batch_size=batch_size, corpus_name="batchalign"
+    )
     jobs = list(find_jobs(paths, out))
     if not jobs:
         raise AudioError("no recording was found; name audio files, or folders that contain some")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from pathlib import Path
 
 from lsa_whisper.checkpoint.description import describe_files
+from lsa_whisper.checkpoint.short_names import SHORT_NAMES
 from lsa_whisper.checkpoint.tensor_shapes import weight_files
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json, verify_settings
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
@@ -50,8 +52,10 @@ def verify_checkpoint(folder: Path) -> None:
             files are of different models.
     """
     if not folder.is_dir():
+        near, *_ = *get_close_matches(folder.name.removeprefix("whisper-"), (*SHORT_NAMES, "nano"), 1), "base"
         raise CheckpointError(
-            f"{folder}: no such folder; give a folder with config.json and model.safetensors, or a hub name owner/model"
+            f"{folder}: {'is a file, not a model' if folder.is_file() else 'no such folder'}; give a folder with "
+            f"config.json and model.safetensors, a hub name owner/model, or a short name such as {near}"
         )
     verify_settings(folder)
     if is_converted(folder):

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from lsa_whisper.cli.group import PATH, call, main, show
-from lsa_whisper.cli.types import MODEL
+from lsa_whisper.cli.types import LANGUAGE, MODEL, OUT, TABLE, device_option, verbose_option
 
 
 @main.command()
@@ -17,14 +17,21 @@ from lsa_whisper.cli.types import MODEL
 @click.option(
     "--model", type=MODEL, help="A checkpoint folder or a hub name; the chosen one when not given (see models)."
 )
-@click.option("-o", "--out", type=PATH, help="Folder for the results; default: aligned, next to the transcript.")
+@click.option("-o", "--out", type=OUT, help="Folder for the results; default: aligned, next to the transcript.")
 @click.option("--in-place", is_flag=True, help="Write the times into the transcripts themselves.")
-@click.option("--review", type=PATH, help="CSV file for what was not found, is uncertain, or differs from the sound.")
-@click.option("--check", is_flag=True, help="Compare the existing bullets with the sound; write no transcript.")
-@click.option("--language", help="Language of the speech; default: the first one of the transcript.")
-@click.option("--vad", default="energy", show_default=True, help="Voice activity detection: energy, either or silero.")
-@click.option("--batch-size", default=8, show_default=True, help="Windows decoded together.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+@click.option("--review", type=TABLE, help="CSV file for what was not found, is uncertain, or differs from the sound.")
+@click.option("--check-times", is_flag=True, help="Compare the existing bullets with the sound; write no transcript.")
+@click.option("--language", type=LANGUAGE, help="Language of the speech; default: the first one of the transcript.")
+@click.option(
+    "--vad",
+    default="energy",
+    show_default=True,
+    type=click.Choice(["energy", "either", "silero"]),
+    help="Voice activity detection: either, silero or energy.",
+)
+@click.option("--batch-size", type=click.IntRange(1), default=8, show_default=True, help="Windows decoded together.")
+@device_option
+@verbose_option
 def align(**parameters: Any) -> None:
     """Write the time of each utterance and word into transcripts without times.
 
@@ -43,16 +50,17 @@ def align(**parameters: Any) -> None:
 @click.option(
     "--model", type=MODEL, help="A checkpoint folder or a hub name; the chosen one when not given (see models)."
 )
-@click.option("-o", "--out", type=PATH, help="Folder for the results; default: verbatim, next to the transcript.")
+@click.option("-o", "--out", type=OUT, help="Folder for the results; default: verbatim, next to the transcript.")
 @click.option(
-    "--prompt",
+    "--prompt-kind",
     default="auto",
     show_default=True,
     type=click.Choice(["auto", "fluent", "none"]),
-    help="Give the model the cleaned text as a prompt; auto: if it was trained with that (see prepare --prompt).",
+    help="Give the model the cleaned text as a prompt; auto: if it was trained with that (see prepare --prompt-kind).",
 )
-@click.option("--language", help="Language of the speech; default: the first one of the transcript.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+@click.option("--language", type=LANGUAGE, help="Language of the speech; default: the first one of the transcript.")
+@device_option
+@verbose_option
 def verbatimize(**parameters: Any) -> None:
     """Write what was spoken: cleaned transcripts with their disfluencies.
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from lsa_whisper.cli.group import PATH, call, main, show
+from lsa_whisper.cli.types import LANGUAGE, OUT
 
 
 @main.group()
@@ -21,13 +22,14 @@ def batchalign() -> None:
 @batchalign.command("transcribe")
 @click.argument("paths", nargs=-1, required=True, type=PATH)
 @click.option("--model", required=True, help="A checkpoint folder, an adapter's too, or a hub name.")
-@click.option("--lang", required=True, help="Language of the speech, three letters (ISO 639-3): eng, spa.")
-@click.option("-o", "--out", type=PATH, help="Folder for the transcripts; default: next to the audio.")
-@click.option("--engine", default="lsa", show_default=True, help="Only lsa; for others see batchalign run.")
+@click.option(
+    "--lang", type=LANGUAGE, required=True, help="Language of the speech, three letters (ISO 639-3): eng, spa."
+)
+@click.option("-o", "--out", type=OUT, help="Folder for the transcripts; default: next to the audio.")
 @click.option("-n", "--num-speakers", type=int, help="Report transcripts with another number of speakers.")
 @click.option("--force-cpu", is_flag=True, help="Run on the CPU.")
 @click.option("--wor/--nowor", default=False, show_default=True, help="Write the time of each word.")
-@click.option("--batch-size", default=8, show_default=True, help="Windows decoded together.")
+@click.option("--batch-size", type=click.IntRange(1), default=8, show_default=True, help="Windows decoded together.")
 def batchalign_transcribe(**parameters: Any) -> None:
     """Transcribe recordings through Batchalign, with every disfluency.
 

@@ -7,13 +7,14 @@ from typing import Any
 import click
 
 from lsa_whisper.cli.group import PATH, call, main, show
+from lsa_whisper.cli.types import OUT
 
 
 @main.command()
 @click.argument("reference", type=PATH)
 @click.argument("hypotheses", nargs=-1, type=PATH)
-@click.option("-o", "--out", type=PATH, help="Folder for report.html, report.md and report.json.")
-@click.option("--name", "names", multiple=True, help="Name of each system, in order.")
+@click.option("-o", "--out", type=OUT, help="Folder for report.html, report.md and report.json.")
+@click.option("--name", "names", multiple=True, help="Name of each, in order.")
 @click.option("--audio", type=PATH, help="Folder of the recordings, to play utterances in the report.")
 @click.option("--embed-audio", is_flag=True, help="Put the sound into report.html, to send it as one file.")
 @click.option(
@@ -47,7 +48,7 @@ from lsa_whisper.cli.group import PATH, call, main, show
     type=click.IntRange(min=0),
     help="Milliseconds by which the onsets of a disfluency may differ to match in time.",
 )
-@click.option("--speakers", is_flag=True, help="Also compute cpWER, tcpWER and ORC-WER (needs meeteval).")
+@click.option("--speaker-errors", is_flag=True, help="Also compute cpWER, tcpWER and ORC-WER (needs meeteval).")
 @click.option(
     "--as",
     "as_",
@@ -71,8 +72,8 @@ def evaluate(**parameters: Any) -> None:
 
 @main.command("compare-runs")
 @click.argument("runs", nargs=-1, required=True, type=PATH)
-@click.option("-o", "--out", type=PATH, help="Folder for report.html and report.json.")
-@click.option("--name", "names", multiple=True, help="Name of each run, in order.")
+@click.option("-o", "--out", type=OUT, help="Folder for report.html and report.json.")
+@click.option("--name", "names", multiple=True, help="Name of each, in order.")
 def compare_runs(**parameters: Any) -> None:
     """Compare training runs: curves, best values and differences between recipes.
 

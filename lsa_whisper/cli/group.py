@@ -46,6 +46,11 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except click.exceptions.NoArgsIsHelpError:
+            raise
+        except click.UsageError as error:
+            click.echo(f"lsa-whisper: {printable(_in_one_sentence(error))}", err=True)
+            sys.exit(error.exit_code)
         except LsaWhisperError as error:
             message = as_options(str(error), self.commands.get(ctx.invoked_subcommand or "", self))
             click.echo(f"lsa-whisper: {printable(message)}", err=True)
@@ -64,6 +69,14 @@ class _Commands(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             click.echo(f"lsa-whisper: the output cannot be written ({reason}); make room", err=True)
             sys.exit(1)
+
+
+def _in_one_sentence(error: click.UsageError) -> str:
+    """Return what is wrong with what was typed, and where its help is."""
+    said = error.format_message().rstrip(".")
+    said += " (a name with spaces needs quotes)" if "unexpected extra argument" in said else ""
+    path = error.ctx.command_path.split()[1:] if error.ctx else []
+    return f"{said}; see '{' '.join(['lsa-whisper', *path, '--help'])}'"
 
 
 @click.group(cls=_Commands, context_settings={"max_content_width": 80, "help_option_names": ["-h", "--help"]})

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from lsa_whisper.cli.group import PATH, call, main, show
-from lsa_whisper.cli.types import MODEL
+from lsa_whisper.cli.types import MODEL, OUT
 
 
 @main.command()
@@ -27,7 +27,7 @@ def doctor(**parameters: Any) -> None:
 
 
 @main.command()
-@click.option("-o", "--out", default=Path("runs/demo"), show_default=True, type=PATH, help="Folder for all results.")
+@click.option("-o", "--out", default=Path("runs/demo"), show_default=True, type=OUT, help="Folder for all results.")
 @click.option("--corpus", type=PATH, help="CHAT and audio with a card; the shipped storybook when not given.")
 @click.option("--model", type=MODEL, help="The checkpoint to start from; the shipped nano when not given.")
 @click.option(

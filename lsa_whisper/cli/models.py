@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import PATH, call, main, show
-from lsa_whisper.cli.types import MODEL
+from lsa_whisper.cli.group import call, main, show
+from lsa_whisper.cli.types import MODEL, OUT
 
 
 @main.group(invoke_without_command=True)
@@ -35,7 +35,7 @@ def use(**parameters: Any) -> None:
 
 @main.command()
 @click.argument("checkpoints", nargs=-1, required=True, type=MODEL)
-@click.option("-o", "--out", required=True, type=PATH, help="Folder to write.")
+@click.option("-o", "--out", required=True, type=OUT, help="Folder to write.")
 @click.option(
     "--weight",
     "weights",

@@ -8,20 +8,20 @@ from typing import Any
 import click
 
 from lsa_whisper.cli.group import PATH, call, main, show
-from lsa_whisper.cli.types import MODEL
+from lsa_whisper.cli.types import LANGUAGE, MODEL, OUT, PAGE, TABLE
 
 
 @main.command()
 @click.argument("corpora", nargs=-1, required=True, type=PATH)
-@click.option("-o", "--out", required=True, type=PATH, help="Output folder for the manifests.")
+@click.option("-o", "--out", required=True, type=OUT, help="Output folder for the manifests.")
 @click.option(
     "--labels",
     default="chat",
     show_default=True,
     help="Label style: chat, verbatim or fluent. chat/1 uses CHAT's own codes instead of short symbols.",
 )
-@click.option("--roles", is_flag=True, help="Prefix each utterance with its speaker code (*CHI:).")
-@click.option("--media", type=PATH, help="Folder of the recordings, if they are not next to the transcripts.")
+@click.option("--speaker-codes", is_flag=True, help="Prefix each utterance with its speaker code (*CHI:).")
+@click.option("--audio", type=PATH, help="Folder of the recordings, if they are not next to the transcripts.")
 @click.option("--card", type=PATH, help="Corpus card. Default: card.yaml in the corpus folder.")
 @click.option(
     "--context",
@@ -33,20 +33,20 @@ from lsa_whisper.cli.types import MODEL
 @click.option("--one-utterance", is_flag=True, help="One utterance per window, no packing.")
 @click.option("--without-timestamps", default=0.2, show_default=True, help="Share of windows without timestamps.")
 @click.option(
-    "--prompt",
+    "--prompt-kind",
     default="previous",
     show_default=True,
     help="What a prompt is: the previous window's text, or the window's own fluent text (see verbatimize).",
 )
 @click.option(
-    "--with-prompt", type=float, help="Share of windows with a prompt. Default: 0, or 1 with --prompt fluent."
+    "--with-prompt", type=float, help="Share of windows with a prompt. Default: 0, or 1 with --prompt-kind fluent."
 )
 @click.option("--non-speech", default=0.01, show_default=True, help="Share of silent windows with empty text.")
 @click.option(
     "--seed", default=0, show_default=True, help="Random seed for margins, timestamps, prompts and silent windows."
 )
 @click.option("--reviewed", is_flag=True, help="Take only utterances that a person has reviewed (see review).")
-@click.option("--language", help="Language of all windows, in place of the transcripts'.")
+@click.option("--language", type=LANGUAGE, help="Language of all windows, in place of the transcripts'.")
 @click.option(
     "--shards", default=0, show_default=True, help="Also write each split as N Parquet files that contain the audio."
 )
@@ -95,13 +95,13 @@ def prepare(**parameters: Any) -> None:
 @click.option(
     "-o",
     "--out",
-    type=PATH,
+    type=PAGE,
     help="Write an HTML page: measures, timeline, trends and clips, or the plots and clips of data.",
 )
 @click.option("--profile", is_flag=True, help="Count how often, where and how long each class of disfluency is.")
 @click.option("--measures", is_flag=True, help="Measure language samples: MLU, NDW, TTR, D, maze words, rates.")
 @click.option("--events", is_flag=True, help="List every disfluency with its line.")
-@click.option("--csv", type=PATH, help="Write all measures to a CSV file, a row for each speaker of each file.")
+@click.option("--csv", type=TABLE, help="Write all measures to a CSV file, a row for each speaker of each file.")
 @click.option(
     "--against",
     type=PATH,
@@ -121,14 +121,14 @@ def inspect(**parameters: Any) -> None:
 
 @main.command()
 @click.argument("transcripts", nargs=-1, required=True, type=PATH)
-@click.option("-o", "--out", required=True, type=PATH, help="Output folder for the marked copies.")
+@click.option("-o", "--out", required=True, type=OUT, help="Output folder for the marked copies.")
 @click.option(
     "--threshold",
     default=0.23,
     show_default=True,
     help="Least probability of a retrace: higher gives fewer and surer marks.",
 )
-@click.option("--language", help="ISO 639-3 code. Default: the first of @Languages.")
+@click.option("--language", type=LANGUAGE, help="ISO 639-3 code. Default: the first of @Languages.")
 def mark(**parameters: Any) -> None:
     """Propose fillers, cut-off words and retraces in transcripts without them.
 

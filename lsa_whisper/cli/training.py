@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from lsa_whisper.cli.group import PATH, call, main, show
-from lsa_whisper.cli.types import MODEL, SOURCE
+from lsa_whisper.cli.types import MODEL, OUT, RECIPE, SOURCE
 
 
 @main.command(no_args_is_help=True)
@@ -16,7 +16,7 @@ from lsa_whisper.cli.types import MODEL, SOURCE
     "--model", type=MODEL, help="The model to start from: a folder or a hub name; the chosen one when not given."
 )
 @click.option("--set", multiple=True, metavar="KEY=VALUE", help="Override a recipe value: training.learning_rate=1e-5.")
-@click.option("-o", "--out", type=PATH, help="Folder for the checkpoint; the recipe's, or runs/ and SOURCE's name.")
+@click.option("-o", "--out", type=OUT, help="Folder for the checkpoint; the recipe's, or runs/ and SOURCE's name.")
 @click.option(
     "--processes",
     default=1,
@@ -62,7 +62,7 @@ def recipes_show(**parameters: Any) -> None:
 
 @recipes.command("new", no_args_is_help=True)
 @click.argument("data", type=PATH)
-@click.option("-o", "--out", required=True, type=PATH, help="The recipe's file.")
+@click.option("-o", "--out", required=True, type=RECIPE, help="The recipe's file.")
 @click.option(
     "--model", type=MODEL, help="The model to start from: a folder or a hub name; the chosen one when not given."
 )
@@ -77,7 +77,7 @@ def recipes_new(**parameters: Any) -> None:
 @main.command("estimate-memory")
 @click.argument("model")
 @click.option("--recipe", type=PATH, help="Use this recipe's adapter, batch and checkpointing.")
-@click.option("--set", multiple=True, metavar="KEY=VALUE", help="Override a recipe value.")
+@click.option("--set", multiple=True, metavar="KEY=VALUE", help="Override a recipe value: training.learning_rate=1e-5.")
 @click.option("--gpus", default=1, show_default=True, help="Number of GPUs; 0 trains on the CPU.")
 @click.option("--gpu-memory", default=24.0, show_default=True, help="GiB of each GPU.")
 @click.option("--host-memory", type=float, help="GiB of host memory to check the plans against.")
@@ -95,7 +95,7 @@ def estimate_memory(**parameters: Any) -> None:
 
 @main.command()
 @click.argument("checkpoint", type=MODEL)
-@click.option("-o", "--out", required=True, type=PATH, help="Folder to write.")
+@click.option("-o", "--out", required=True, type=OUT, help="Folder to write.")
 @click.option("--to", default="hf", show_default=True, type=click.Choice(["hf", "ct2", "ggml"]), help="Format.")
 @click.option(
     "--dtype", help="float32 (default), float16, bfloat16; for ct2 also int8, int8_float16; ggml is always float16."

@@ -10,11 +10,11 @@ import click
 from lsa_whisper.cli.functions import VERBS
 from lsa_whisper.cli.group import PATH, call, main, show
 from lsa_whisper.cli.option_groups import GroupedCommand
-from lsa_whisper.cli.types import MODEL
+from lsa_whisper.cli.types import LANGUAGE, MODEL, TABLE, TRANSCRIPT_OR_FOLDER, device_option, verbose_option
 
 _GROUPS = {
     "Options": ("model", "out", "formats", "language", "style", "words", "also_fluent", "review"),
-    "Who speaks": ("speakers", "speakers_model", "channels", "speaker", "role", "corpus"),
+    "Who speaks": ("speakers", "roles", "speakers_model", "channels", "speaker", "role", "corpus_name"),
     "How it is decoded": (
         "prompt", "beams", "find_skipped", "windows", "vad", "word_times", "retraces", "no_speech_threshold",
         "logprob_threshold", "engine", "draft",
@@ -35,7 +35,7 @@ _GROUPS = {
 @click.option(
     "-o",
     "--out",
-    type=PATH,
+    type=TRANSCRIPT_OR_FOLDER,
     help="Folder for the transcripts, or a file such as visit.cha; default: next to the audio.",
 )
 @click.option(
@@ -44,7 +44,7 @@ _GROUPS = {
     multiple=True,
     default=("cha",),
     show_default=True,
-    help="In addition to cha: srt, vtt, txt, json, textgrid, eaf, salt; also srt,eaf.",
+    help="In addition to cha: srt, vtt, txt, csv, docx, json, textgrid, eaf, salt; also srt,eaf.",
 )
 @click.option("--also-fluent", is_flag=True, help="Also write the text without disfluencies, into the folder fluent.")
 @click.option(
@@ -73,8 +73,8 @@ _GROUPS = {
 @click.option(
     "--speaker", default="PAR", show_default=True, help="Code of the speaker, if the model does not write who speaks."
 )
-@click.option("--role", default="Participant", show_default=True, help="That speaker's role in @ID.")
-@click.option("--corpus", default="", help="Name of the corpus in @ID; default: the folder of the recording.")
+@click.option("--speaker-role", "role", default="Participant", show_default=True, help="That speaker's role in @ID.")
+@click.option("--corpus-name", default="", help="Name of the corpus in @ID; default: the folder of the recording.")
 @click.option(
     "--rename-media/--no-rename-media",
     default=True,
@@ -82,7 +82,7 @@ _GROUPS = {
     help="Write names that CLAN can read where a recording has one that it cannot.",
 )
 @click.option("--batch-size", type=int, help="Windows decoded together; default: as many as suit the machine.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:1, or mps on a Mac.")
+@device_option
 @click.option("--dtype", default="auto", show_default=True, help="auto, float32, bfloat16, float16; for ct2 also int8.")
 @click.option("--engine", default="transformers", show_default=True, help="Decoding library: transformers or ct2.")
 @click.option(
@@ -139,15 +139,22 @@ _GROUPS = {
     "speak.",
 )
 @click.option(
+    "--roles",
+    default="",
+    metavar="CHI,MOT",
+    help="Codes of the speakers, one each: a child is told by pitch, others by how long they speak; to be checked in "
+    "review.",
+)
+@click.option(
     "--speakers-model",
     type=PATH,
     help="Model of pyannote.audio for --speakers auto: a folder; default: the one in the hub's cache.",
 )
 @click.option(
-    "--review", type=PATH, help="CSV file for speech without words, and the least confident words and utterances."
+    "--review", type=TABLE, help="CSV file for speech without words, and the least confident words and utterances."
 )
-@click.option("-v", "--verbose", is_flag=True, help="Also print the architecture and the vocabulary of the model.")
-@click.option("--log", type=PATH, help="File to append a line to for each recording.")
+@verbose_option
+@click.option("--log", type=TABLE, help="File to append a line to for each recording.")
 @click.option("--processes", type=int, help="Recordings processed in parallel; default: one per GPU, or one.")
 @click.option("--ray", metavar="ADDRESS", help="Run on a Ray cluster: its address, auto, or local.")
 def transcribe(**parameters: Any) -> None:
@@ -173,9 +180,9 @@ def transcribe(**parameters: Any) -> None:
 @main.command()
 @click.argument("model", type=MODEL)
 @click.argument("sessions", type=PATH)
-@click.option("--language", default="eng", show_default=True, help="Language of the speech, ISO 639-3 as in CHAT.")
-@click.option("--batch-size", default=8, show_default=True, help="Windows decoded together.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+@click.option("--language", type=LANGUAGE, default="eng", show_default=True, help="Language of the speech.")
+@click.option("--batch-size", type=click.IntRange(1), default=8, show_default=True, help="Windows decoded together.")
+@device_option
 def calibrate(**parameters: Any) -> None:
     """Calibrate a model's confidences on held-out sessions, for transcribe --review.
 
@@ -187,8 +194,14 @@ def calibrate(**parameters: Any) -> None:
 @main.command("choose-heads")
 @click.argument("model", type=MODEL)
 @click.argument("corpus", nargs=-1, required=True, type=PATH)
-@click.option("--windows", default=40, show_default=True, help="Number of windows of the corpus to decode.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+@click.option(
+    "--window-count",
+    type=click.IntRange(1),
+    default=40,
+    show_default=True,
+    help="Number of windows of the corpus to decode.",
+)
+@device_option
 def choose_heads(**parameters: Any) -> None:
     """Choose a model's alignment heads on a corpus with word times (%wor).
 

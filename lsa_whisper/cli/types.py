@@ -1,21 +1,60 @@
-"""What the arguments of commands may be: paths, also of shipped files, and models by any of their names."""
+"""What the arguments of commands may be; a value that cannot be meant is refused before the command begins.
+
+Paths may be shipped files, and models have several names. Where results cannot be written, hours of work would be lost.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 from typing import Any
 
 import click
 
+from lsa_whisper.errors import DiskError, LsaWhisperError
+from lsa_whisper.system.disk import unwritable_reason
+from lsa_whisper.system.listing import DOCUMENT_SUFFIXES
 from lsa_whisper.system.shipped import with_shipped
+
+_DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 
 
 class _PathType(click.Path):
     """A path; a shipped file has its name of the repository where the working folder has no such file."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        path: Any = super().convert(value, param, ctx)
-        return path if param is not None and param.name == "out" else with_shipped(Path(path))
+        if not str(value).strip():
+            raise click.BadParameter("is empty; name a file or folder", ctx=ctx, param=param)
+        return with_shipped(Path(os.fsdecode(super().convert(value, param, ctx))))
+
+
+class _OutType(click.Path):
+    """Where results go: a folder, or a file of one of the ``suffixes``, neither of which need exist."""
+
+    def __init__(self, *suffixes: str, is_folder: bool = True):
+        """Take the endings that a file may have, and whether a folder may be named."""
+        super().__init__()
+        self._suffixes, self._is_folder = suffixes, is_folder
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not str(value).strip():
+            raise click.BadParameter("is empty; name where the results go", ctx=ctx, param=param)
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        # A new folder that is called as a file is a misunderstanding.
+        suffix, allowed = path.suffix.lower(), " or ".join(self._suffixes)
+        if self._suffixes and suffix in DOCUMENT_SUFFIXES and suffix not in self._suffixes:
+            raise LsaWhisperError(f"{path}: name {'a folder, or ' * self._is_folder}a file that ends in {allowed}")
+        if not self._suffixes and path.is_file():
+            raise LsaWhisperError(f"{path}: is a file; name a folder for the results")
+        if not self._suffixes and suffix in DOCUMENT_SUFFIXES and not path.exists():
+            raise LsaWhisperError(f"{path}: a folder for the results is asked for, not a file; leave out {suffix}")
+        if not self._is_folder and path.is_dir():
+            example = path / f"results{self._suffixes[0]}"
+            raise LsaWhisperError(f"{path}: is a folder; name the file to write, such as {example}")
+        if reason := unwritable_reason(path.parent if path.is_file() else path):
+            raise DiskError(f"{path}: cannot be written ({reason}); name a place of your own")
+        return path
 
 
 class _ModelType(click.ParamType[Any]):
@@ -39,6 +78,46 @@ class _SourceType(click.ParamType[Any]):
         return str(with_shipped(Path(value))) if "/" in value else value
 
 
-PATH = _PathType(path_type=Path)
+class _LanguageType(click.ParamType[Any]):
+    """A language by its name or one of its codes; as ISO 639-3."""
+
+    name = "language"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from lsa_whisper.languages import chat_code, is_known
+
+        if not is_known(value):
+            raise LsaWhisperError(f"language {value!r} is not known; name it, such as English, en or eng")
+        return chat_code(value)
+
+
+class _DeviceType(click.ParamType[Any]):
+    """What computes."""
+
+    name = "device"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not _DEVICE.fullmatch(value):
+            raise LsaWhisperError(f"device {value!r} is not known; choose auto, cpu, cuda, cuda:1 or mps")
+        return value
+
+
+PATH = _PathType()
+OUT = _OutType()
+TABLE = _OutType(".csv", ".tsv", ".txt", is_folder=False)
+TRANSCRIPT_OR_FOLDER = _OutType(".cha")
+PAGE = _OutType(".html", ".htm", is_folder=False)
+RECIPE = _OutType(".yaml", ".yml", is_folder=False)
 MODEL = _ModelType()
 SOURCE = _SourceType()
+LANGUAGE = _LanguageType()
+device_option = click.option(
+    "--device",
+    type=_DeviceType(),
+    default="auto",
+    show_default=True,
+    help="auto, cpu, cuda, cuda:1, or mps on a Mac.",
+)
+verbose_option = click.option(
+    "-v", "--verbose", is_flag=True, help="Also print the architecture and the vocabulary of the model."
+)

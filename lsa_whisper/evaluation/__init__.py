@@ -57,7 +57,7 @@ def evaluate(
     audio: Path | None = None,
     samples: int = SAMPLES,
     collar: int = COLLAR_MS,
-    speakers: bool = False,
+    speaker_errors: bool = False,
     as_: Sequence[str] = (),
     embed_audio: bool = False,
     summary: bool = True,
@@ -77,7 +77,7 @@ def evaluate(
         audio: a folder with the recordings, to be played from the report.
         samples: the number of bootstrap resamples for the confidence intervals, at least 40.
         collar: the largest difference in milliseconds between the onsets of two disfluencies that match in time.
-        speakers: also compute speaker-attributed word error rates (cpWER, tcpWER); needs meeteval.
+        speaker_errors: also compute speaker-attributed word error rates (cpWER, tcpWER); needs meeteval.
         embed_audio: put the sound of each utterance into ``report.html``, so that it can be sent as one file.
         summary: also write ``summary.html``: what was found, missed and invented, and what follows, on one page.
         decide: the metric that decides which system is better, by its key in ``report.json``; ``auto`` takes F1 of all
@@ -90,13 +90,13 @@ def evaluate(
     Raises:
         FormatError: a transcript of another format is damaged.
         CorpusError: a path does not exist, has no transcript, or the names do not fit.
-        MissingExtraError: a package for ``speakers`` or ``as_`` is not installed.
+        MissingExtraError: a package for ``speaker_errors`` or ``as_`` is not installed.
         LsaWhisperError: there are too few ``samples``.
     """
     check_modes(as_)
     check_grouping(group)
     deciding_metric([], decide)
-    if speakers:
+    if speaker_errors:
         require_meeteval()
     _check_options(samples, audio, embed_audio=embed_audio and out is not None)
     options = ScoringOptions(
@@ -105,11 +105,11 @@ def evaluate(
         collar_ms=collar,
         published=tuple(mode for mode in dict.fromkeys(as_) if mode != verbatim_benchmark.MODE),
         typed=verbatim_benchmark.MODE in as_,
-        speakers=speakers,
+        speakers=speaker_errors,
     )
     files = pair_files(Path(reference), [Path(path) for path in hypotheses], names)
     evaluation = replace(_scored(Path(reference), files, samples, options, group), decide=decide)
-    flags = {"--embed-audio": embed_audio, "--no-summary": not summary, "--speakers": speakers}
+    flags = {"--embed-audio": embed_audio, "--no-summary": not summary, "--speaker-errors": speaker_errors}
     typed = _typed(reference, hypotheses, out, names, audio, options, samples)
     typed += [
         word

@@ -21,10 +21,15 @@ FORMAT_SUFFIXES = {
     "salt": "slt",
     "json": "json",
     "txt": "txt",
+    "csv": "csv",
+    "docx": "docx",
 }
 """The file extension of each format."""
 
 FORMATS = tuple(FORMAT_SUFFIXES)
+
+FOR_PEOPLE = ("csv", "docx")
+"""The formats that are not read again: a table of utterances, and a document."""
 
 TIMED_FORMATS = ("eaf", "textgrid", "srt", "vtt")
 """The formats that hold utterances with times only."""
@@ -39,6 +44,8 @@ LOSSES = {
     "srt": "every mark, headers and roles; word times; utterances without times or words",
     "vtt": "every mark, headers and roles; word times; utterances without times or words",
     "txt": "every mark, headers and roles; all times; utterances without words",
+    "csv": "headers but roles; dependent tiers and word times (it is not read again)",
+    "docx": "headers but roles and comments; dependent tiers and word times (it is not read again)",
 }
 """What a transcript loses on the way to each format and back."""
 
@@ -48,8 +55,8 @@ def write(transcript: Transcript, path: Path, name: str, *, recording: Path | No
     write_atomic(serialize(transcript, name, recording=recording), path)
 
 
-def serialize(transcript: Transcript, name: str, *, recording: Path | None = None) -> str:
-    """Return ``transcript`` in the format called ``name``, one of :data:`FORMATS`.
+def serialize(transcript: Transcript, name: str, *, recording: Path | None = None) -> str | bytes:
+    """Return ``transcript`` in the format called ``name``, one of :data:`FORMATS`: a text, or the bytes of ``docx``.
 
     Args:
         transcript: The transcript.
@@ -60,7 +67,11 @@ def serialize(transcript: Transcript, name: str, *, recording: Path | None = Non
         from lsa_whisper.formats import eaf
 
         return eaf.serialize(transcript, recording)
-    if name in ("srt", "txt", "vtt"):
+    if name == "docx":
+        from lsa_whisper.formats import docx
+
+        return docx.serialize(transcript)
+    if name in ("csv", "srt", "txt", "vtt"):
         from lsa_whisper.formats.readable_text import WRITERS
 
         return WRITERS[name](transcript)

@@ -1,8 +1,10 @@
-"""Transcripts as readable text: verbatim words with final punctuation, as plain text and in two forms of subtitles."""
+"""Transcripts as readable text: verbatim words with final punctuation, in plain text, a table or subtitles."""
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 from collections.abc import Callable
 
 from lsa_whisper.chat import Transcript, Utterance
@@ -72,6 +74,19 @@ def webvtt(transcript: Transcript) -> str:
     return "\n".join(cues)
 
 
+def table(transcript: Transcript) -> str:
+    """Return a table (CSV) with a row for each utterance: speaker, role, times in seconds, words, text in CHAT."""
+    text = io.StringIO(newline="")
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(("speaker", "role", "start_s", "end_s", "words", "chat"))
+    people = transcript.participants
+    for each in transcript.utterances:
+        role = people[each.speaker].role if each.speaker in people else ""
+        span = (each.span.start_ms / 1000, each.span.end_ms / 1000) if each.span else ("", "")
+        rows.writerow((each.speaker, role, *span, readable_text(each), each.text))
+    return text.getvalue()
+
+
 def _clock(time_ms: int, mark: str) -> str:
     """Return a time of day, with the mark before the milliseconds that a format has.
 
@@ -82,5 +97,5 @@ def _clock(time_ms: int, mark: str) -> str:
     return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{mark}{thousandths:03}"
 
 
-WRITERS: dict[str, Callable[[Transcript], str]] = {"srt": subrip, "txt": plain_text, "vtt": webvtt}
+WRITERS: dict[str, Callable[[Transcript], str]] = {"csv": table, "srt": subrip, "txt": plain_text, "vtt": webvtt}
 """What writes each format of readable text."""

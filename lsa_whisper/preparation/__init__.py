@@ -39,13 +39,13 @@ def prepare(
     out: Path,
     *,
     labels: str = "chat",
-    roles: bool = False,
-    media: Path | None = None,
+    speaker_codes: bool = False,
+    audio: Path | None = None,
     card: Path | None = None,
     context_s: float = CONTEXT_S,
     one_utterance: bool = False,
     without_timestamps: float = 0.2,
-    prompt: str = "previous",
+    prompt_kind: str = "previous",
     with_prompt: float | None = None,
     non_speech: float = 0.01,
     seed: int = 0,
@@ -72,16 +72,16 @@ def prepare(
             The texts of all but the first become CHAT transcripts in ``transcripts`` of the output folder.
         out: Output folder; created if missing.
         labels: Label style: ``chat``, ``verbatim`` or ``fluent``; ``chat/1`` uses CHAT's own codes, and
-            ``chat+roles`` is ``chat`` with ``roles``.
-        roles: Prefix each utterance with its speaker code.
-        media: Root folder of the recordings, if they are not next to the transcripts.
+            ``chat+roles`` is ``chat`` with ``speaker_codes``.
+        speaker_codes: Prefix each utterance with its speaker code.
+        audio: Root folder of the recordings, if they are not next to the transcripts.
         card: The corpus card of all ``corpora``. Default: ``card.yaml`` in each folder.
         context_s: The model's context in seconds.
         one_utterance: One utterance per window, no packing.
         without_timestamps: Share of windows whose text has no timestamp tokens, 0 to 1.
-        prompt: What a window's prompt is: the text of the ``previous`` one, or its own ``fluent`` text, which trains a
-            model for ``lsa-whisper verbatimize``.
-        with_prompt: Share of windows with a prompt, 0 to 1. Default: none, or all with ``prompt="fluent"``.
+        prompt_kind: What a window's prompt is: the text of the ``previous`` one, or its own ``fluent`` text, which
+            trains a model for ``lsa-whisper verbatimize``.
+        with_prompt: Share of windows with a prompt, 0 to 1. Default: none, or all with ``prompt_kind="fluent"``.
         non_speech: Share of silent windows with empty text, at least 0 and below 1; fewer if silence is scarce.
         seed: Random seed for margins and shares; the splits do not depend on it.
         reviewed: Take only utterances that a person has marked as reviewed (``%xrev``, see ``lsa-whisper review``).
@@ -108,12 +108,12 @@ def prepare(
     """
     named = Labels.from_name(labels)
     options = PrepareOptions(
-        labels=dataclasses.replace(named, roles=roles or named.roles),
+        labels=dataclasses.replace(named, roles=speaker_codes or named.roles),
         context_s=context_s,
         one_utterance=one_utterance,
         without_timestamps=without_timestamps,
-        prompt=prompt,
-        with_prompt=float(prompt == "fluent") if with_prompt is None else with_prompt,
+        prompt=prompt_kind,
+        with_prompt=float(prompt_kind == "fluent") if with_prompt is None else with_prompt,
         non_speech=non_speech,
         seed=seed,
         reviewed=reviewed,
@@ -122,8 +122,8 @@ def prepare(
     )
     _check(out, options, shards, processes)
     given = read_profile(splice_profile) if splice_profile else None
-    find = partial(discover, media=media, card=card, repair_bullets=repair_bullets, speaker_from=speaker_from)
-    listed = partial(discover_listed, out=Path(out), media=media, card=card, speaker_from=speaker_from)
+    find = partial(discover, media=audio, card=card, repair_bullets=repair_bullets, speaker_from=speaker_from)
+    listed = partial(discover_listed, out=Path(out), media=audio, card=card, speaker_from=speaker_from)
     sessions, skipped_files, absent = _discover(corpora, card, find, listed)
     splits, notes = ([session.split or "train" for session in sessions], []) if train_only else assign_splits(sessions)
     notes += [*absent, *grouping_notes(sessions), *recording_notes(sessions)]
@@ -188,7 +188,7 @@ def _check(out: Path, options: PrepareOptions, shards: int, processes: int) -> N
     if not 1 <= options.context_s <= 30:
         raise CorpusError(f"`context_s={options.context_s}`: the context must be between 1 and 30 seconds")
     if options.prompt not in ("previous", "fluent"):
-        raise CorpusError(f"`prompt={options.prompt}`: it must be previous or fluent")
+        raise CorpusError(f"`prompt_kind={options.prompt}`: it must be previous or fluent")
     for name, share in (("without-timestamps", options.without_timestamps), ("with-prompt", options.with_prompt)):
         if not 0 <= share <= 1:
             raise CorpusError(f"--{name} is {share}; it must be a share between 0 and 1")

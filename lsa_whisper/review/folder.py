@@ -53,6 +53,10 @@ def list_review_files(path: Path, audio: Path | None) -> list[ReviewFile]:
     if path.is_file() and not is_transcript(path):
         own = path.with_suffix(".cha")
         transcripts = [own] if own.is_file() else []
+        if not transcripts and path.suffix.lower() not in AUDIO_SUFFIXES:
+            raise CorpusError(
+                f"{path}: is neither a CHAT transcript (.cha) nor a recording; name one, or a folder of them"
+            )
     found = [_with_recording(each, root, audio, index) for each in transcripts]
     spare = index.unused()
     for each in found:

@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lsa_whisper.chat.files import is_transcript
+from lsa_whisper.checkpoint import overview_line
+from lsa_whisper.checkpoint.choice import choose_model
 from lsa_whisper.decoding.confidences import load_calibration
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.review.flags import DEFAULT_SHARE, parse_share
@@ -59,6 +62,10 @@ def review(
     compare = Path(compare) if compare else None
     if compare is not None and not compare.exists():
         raise LsaWhisperError(f"{compare}: no such transcript or folder to compare with; check the path")
+    if compare is not None and compare.is_file() and not is_transcript(compare):
+        raise LsaWhisperError(f"{compare}: is not a CHAT transcript (.cha), so it cannot be compared; name one")
+    if model:
+        overview_line(choose_model(model))  # an hour of review may pass until it is needed
     files = OpenFiles(
         Path(path),
         audio=Path(audio) if audio else None,

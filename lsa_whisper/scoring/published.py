@@ -76,7 +76,7 @@ def check_modes(names: Collection[str]) -> None:
     for name in names:
         if name not in MODES and name != verbatim_benchmark.MODE:
             known = ", ".join([*MODES, verbatim_benchmark.MODE])
-            raise CorpusError(f"`published={name}`: there is no such mode; choose from {known}")
+            raise CorpusError(f"`as_={name}`: there is no such mode; choose from {known}")
     if "whisper" in names:
         _whisper_normalizer()
 
@@ -206,7 +206,7 @@ def _basic_normalizer(split_letters: bool) -> Callable[[str], str]:
     try:
         from whisper_normalizer.basic import BasicTextNormalizer
     except ImportError:
-        raise MissingExtraError("`published=whisper`", "whisper-normalizer", "whisper") from None
+        raise MissingExtraError("`as_=whisper`", "whisper-normalizer", "whisper") from None
     rules: Callable[[str], str] = BasicTextNormalizer(split_letters=split_letters)
     return rules
 
@@ -216,7 +216,7 @@ def _whisper_normalizer() -> Callable[[str], str]:
     try:
         from whisper_normalizer.english import EnglishTextNormalizer
     except ImportError:
-        raise MissingExtraError("`published=whisper`", "whisper-normalizer", "whisper") from None
+        raise MissingExtraError("`as_=whisper`", "whisper-normalizer", "whisper") from None
     normalizer = EnglishTextNormalizer()
     for pattern in _NOT_OPENAIS:
         normalizer.replacers.pop(pattern, None)

@@ -121,5 +121,5 @@ def _meeteval() -> Any:
     try:
         from meeteval import wer
     except ImportError:
-        raise MissingExtraError("`speakers=True`", "meeteval", "speakers") from None
+        raise MissingExtraError("`speaker_errors=True`", "meeteval", "speakers") from None
     return wer

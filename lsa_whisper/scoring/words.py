@@ -111,9 +111,10 @@ def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = T
         events += [_moved(event, starts) for event in own]
         own_fluent = normalized_fluent(utterance, keep_unintelligible=keep_unintelligible)
         fluent += own_fluent
-        if unclear := sum(word in UNTRANSCRIBED for word in words[before:]):
+        unclear, fluent_unclear = (sum(word in UNTRANSCRIBED for word in each) for each in (words[before:], own_fluent))
+        if unclear or fluent_unclear:  # a word of which only a part is xxx is one of the fluent words only
             excused += [excused_words(utterance)] * unclear
-            fluent_excused += [excused[-1]] * sum(word in UNTRANSCRIBED for word in own_fluent)
+            fluent_excused += [excused_words(utterance)] * fluent_unclear
     return FileWords(
         utterances=tuple(utterances),
         words=tuple(words),

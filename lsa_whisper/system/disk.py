@@ -5,15 +5,26 @@ from __future__ import annotations
 import errno
 import os
 import re
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from lsa_whisper.errors import DiskError, LsaWhisperError
+from lsa_whisper.system.machine import nearest_existing
 
 _NO_SPACE = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}  # Windows knows no quota
 _FULL = _NO_SPACE | {errno.EFBIG, errno.EROFS}
-_UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EIO, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP}
+_UNWRITABLE = {
+    errno.EACCES,
+    errno.EPERM,
+    errno.EIO,
+    errno.EISDIR,
+    errno.ENOTDIR,
+    errno.EEXIST,
+    errno.ENAMETOOLONG,
+    errno.ELOOP,
+}
 """Errors that reading a file can cause, too."""
 _IN_WORDS = re.compile(r"\[errno (\d+)\]|\(os error (\d+)\)", re.IGNORECASE)  # Arrow's form and Rust's
 _TORCH = re.compile(r"PytorchStreamWriter failed|inline_container\.cc|iostream error")
@@ -39,6 +50,21 @@ def _number(error: BaseException) -> int | None:
         return error.errno
     found = _IN_WORDS.search(str(error))
     return int(found[1] or found[2]) if found else None
+
+
+def unwritable_reason(folder: Path) -> str:
+    """Return why nothing can be written into a folder, which need not exist; empty if something can.
+
+    A file is written and removed, because some places refuse what their permissions allow.
+
+    >>> unwritable_reason(Path("/dev/null/x"))
+    'Not a directory'
+    """
+    try:
+        with tempfile.TemporaryFile(dir=nearest_existing(folder)):
+            return ""
+    except OSError as error:
+        return error.strerror or str(error)
 
 
 def is_disk_full(error: BaseException) -> bool:

@@ -7,6 +7,12 @@ from pathlib import Path
 
 from lsa_whisper.system.failed_files import FailedFile
 
+_DOCUMENTS = """
+.cha .csv .doc .docx .eaf .htm .html .json .odt .pdf .rtf .slt .srt .textgrid .tsv .txt .vtt .xlsx .yaml .yml
+"""
+DOCUMENT_SUFFIXES = frozenset(_DOCUMENTS.split())
+"""What the names of texts and tables end in: they are neither recordings nor folders."""
+
 
 def list_files(root: Path) -> tuple[list[Path], list[FailedFile]]:
     """Return the files below ``root`` in order, and its unreadable folders.

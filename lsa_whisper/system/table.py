@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.system.atomic_write import write_atomic
+from lsa_whisper.system.disk import convert_disk_errors
 from lsa_whisper.system.own_files import read_own
 
 
@@ -30,6 +31,8 @@ def add_rows(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]
     table.writerows([columns] if not known else [])
     table.writerows(row for row in rows if tuple(map(str, row)) not in seen)
     end = "\n" if present and not present.endswith("\n") else ""
+    with convert_disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(f"{present}{end}{text.getvalue()}", path)
 
 

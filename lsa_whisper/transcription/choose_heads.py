@@ -91,37 +91,37 @@ class _Window:
 
 @private_umask()
 def choose_heads(
-    model: Path | str, corpus: Sequence[Path | str], *, windows: int = 40, device: str = "auto"
+    model: Path | str, corpus: Sequence[Path | str], *, window_count: int = 40, device: str = "auto"
 ) -> HeadChoice:
     """Choose a model's alignment heads, write them into its ``generation_config.json``, and return them.
 
     Args:
         model: a checkpoint folder (export an adapter first).
         corpus: folders of CHAT files with ``%wor`` and their recordings; not those that the model is tested on.
-        windows: number of windows to decode, spread over the corpus (each needs about 0.15 GB with a large model).
+        window_count: number of windows to decode, spread over the corpus (each needs about 0.15 GB with a large model).
         device: ``auto`` takes a GPU where there is one.
 
     Raises:
         CheckpointError: the model cannot be loaded, or is not the folder of a complete model.
         CorpusError: no word of the corpus has a time.
-        LsaWhisperError: ``windows`` is less than 1.
+        LsaWhisperError: ``window_count`` is less than 1.
     """
     from lsa_whisper.decoding.engines import resolve_device
 
-    if windows < 1:
-        raise LsaWhisperError(f"windows is {windows}; give 1 or more")
+    if window_count < 1:
+        raise LsaWhisperError(f"window_count is {window_count}; give 1 or more")
     settings = Path(model) / "generation_config.json"
     if not settings.is_file():
         raise CheckpointError(
             f"{settings}: does not exist; give the folder of a complete model (export merges an adapter)"
         )
+    timed_windows = _windows([Path(folder) for folder in corpus], checkpoint.load(model, weights=False).context_s)
+    if not timed_windows:
+        raise CorpusError("no utterance of the corpus has word times; give one whose transcripts have %wor")
     device, _ = resolve_device(device, "float32")
     print_progress(checkpoint.overview_line(model))
     loaded = checkpoint.load(model, device=device)
-    timed_windows = _windows([Path(folder) for folder in corpus], loaded.context_s)
-    if not timed_windows:
-        raise CorpusError("no utterance of the corpus has word times; give one whose transcripts have %wor")
-    places = np.unique(np.linspace(0, len(timed_windows) - 1, windows).round().astype(int))
+    places = np.unique(np.linspace(0, len(timed_windows) - 1, window_count).round().astype(int))
     with torch.inference_mode():
         decoded = _decode_windows(loaded, [timed_windows[at] for at in places])
     before_heads = tuple(alignment_heads(loaded.model))

@@ -120,6 +120,8 @@ def transcribe(
         LsaWhisperError: an option or format is unknown, or options do not go together.
     """
     options = combine(options, changes)
+    if options.roles and str(speakers or "auto") == "auto":
+        speakers = f"auto:{len(options.named_roles)}"
     options = options.with_changes(words=read_expected_words(options.words), word_times=_word_times(options, speakers))
     if processes is not None and processes < 1:
         raise LsaWhisperError(f"processes is {processes}; give 1 or more")

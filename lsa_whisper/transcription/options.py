@@ -16,6 +16,8 @@ from lsa_whisper.decoding.style import DECODING_STYLES
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.languages import chat_code
 
+MAX_BEAMS = 50
+"""More take minutes for each second of sound."""
 WINDOWS = ("speech", "sequential")
 AUTO, MIXED = "auto", "mixed"
 
@@ -64,7 +66,10 @@ class TranscriptionOptions:
     """CHAT code of the speaker, for models that do not write speakers."""
     role: str = "Participant"
     """That speaker's role in ``@Participants`` and ``@ID``, one of CHAT's."""
-    corpus: str = ""
+    roles: str = ""
+    """The CHAT codes of several speakers, such as ``CHI,MOT``: a child is told by pitch, others by how long they speak.
+    Without speaker turns, they are found as by ``speakers="auto"``."""
+    corpus_name: str = ""
     """Corpus name in ``@ID``; if empty, the name of the recording's folder."""
     word_times: bool | None = None
     """Whether to compute the time of each word and write ``%wor`` tiers; ``None``: only with speaker turns."""
@@ -106,8 +111,8 @@ class TranscriptionOptions:
             yield f"engine {self.engine!r} is not known; choose {' or '.join(ENGINES)}"
         elif self.draft is not None and self.engine != "transformers":
             yield f"the engine {self.engine} cannot use a draft model; leave it out, or use transformers"
-        if self.beams is not None and self.beams < 1:
-            yield f"beams {self.beams}: at least one text must be followed"
+        if self.beams is not None and not 1 <= self.beams <= MAX_BEAMS:
+            yield f"beams {self.beams}: give 1 to {MAX_BEAMS} texts to compare, such as 5"
         elif self.compares_texts and self.engine in ENGINES and self.engine != "transformers":
             yield f"the engine {self.engine} compares no beams; leave them out, or use transformers"
         elif self.compares_texts and self.draft is not None:
@@ -126,6 +131,9 @@ class TranscriptionOptions:
             yield f"voice activity detector {self.vad!r} is not known; choose {', '.join(DETECTORS)}"
         if self.no_speech_threshold is not None and not 0 <= self.no_speech_threshold <= 1:
             yield f"no_speech_threshold is {self.no_speech_threshold}; give a probability from 0 to 1"
+        if fault := speaker_code_fault(self.speaker):
+            yield f"{fault}; use three capital letters, such as CHI"
+        yield from self._problems_of_roles()
         if self.channel_speakers and self.detects_language:
             yield f"language {self.language} cannot be detected for each channel; name it, or use --channels mix"
         if self.channel_speakers:
@@ -137,6 +145,18 @@ class TranscriptionOptions:
                 f"channels {self.channels!r} are not known; choose mix, the number of a channel, such as 1, or one "
                 "speaker per channel, such as CHI,INV"
             )
+
+    def _problems_of_roles(self) -> Iterator[str]:
+        yield from filter(None, map(speaker_code_fault, self.named_roles))
+        if self.roles and len(set(self.named_roles)) < max(2, len(self.named_roles)):
+            yield f"roles {self.roles!r}: name one code for each of several speakers, such as CHI,MOT"
+        if self.roles and self.channels != "mix":
+            yield f"--roles {self.roles} and --channels {self.channels} both say who speaks; give one of them"
+
+    @property
+    def named_roles(self) -> tuple[str, ...]:
+        """The codes of ``roles``."""
+        return tuple(code.strip() for code in self.roles.split(",") if code.strip())
 
     @property
     def channel_index(self) -> int | None:
@@ -192,7 +212,8 @@ class OptionChanges(TypedDict, total=False):
     engine: str
     speaker: str
     role: str
-    corpus: str
+    roles: str
+    corpus_name: str
     word_times: bool | None
     windows: str
     vad: str

@@ -227,6 +227,7 @@ class Transcriber:
     ) -> ScoredTranscript:
         duration_ms = int(recording.duration_s * 1000)
         remarks = (*recording_remarks(recording, speech), *text_remarks(decoded, speech, duration_ms))
+        remarks = (*filter(None, [turns.note if turns else ""]), *remarks)
         if self._can_doubt and (spoken := self._long_form.other_language(recording, speech, self._language)):
             named = language_name(self._language)
             remarks = (*remarks, f"this sounds {spoken}, not {named}: transcribe it again with --language {spoken}")
@@ -250,7 +251,7 @@ class Transcriber:
             self._language,
             self._options.speaker,
             self._options.role,
-            self._options.corpus or corpus_of(recording.path.absolute().parent.name),
+            self._options.corpus_name or corpus_of(recording.path.absolute().parent.name),
             (self._provenance, *self._left_out, *remarks),
             turns,
         )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lsa_whisper import chat, checkpoint
 from lsa_whisper.align.files import AlignmentJob, attempt_each, find_recording, find_transcripts, has_result
@@ -25,8 +26,10 @@ from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 from lsa_whisper.verbatimize.files import VERBATIM_FOLDER, count_changes, fluent_words, with_bodies
 from lsa_whisper.verbatimize.summary import VerbatimFile, VerbatimSummary
-from lsa_whisper.verbatimize.verbatimizer import Verbatimizer
 from lsa_whisper.version import __version__
+
+if TYPE_CHECKING:
+    from lsa_whisper.verbatimize.verbatimizer import Verbatimizer
 
 _WINDOWS_AT_ONCE = 8
 
@@ -38,9 +41,10 @@ def verbatimize(
     audio: Path | str | None = None,
     model: str | Path | None = None,
     out: Path | str | None = None,
-    prompt: str = "auto",
+    prompt_kind: str = "auto",
     language: str | None = None,
     device: str = "auto",
+    verbose: bool = False,
     report: Callable[[str], None] | None = None,
 ) -> VerbatimSummary:
     """Write transcripts of what was spoken, made of cleaned transcripts and their sound.
@@ -54,10 +58,11 @@ def verbatimize(
         model: a checkpoint folder or a hub name, fine-tuned to write disfluencies; if absent,
             :func:`~lsa_whisper.checkpoint.choice.choose_model` decides.
         out: folder for the results; ``verbatim`` next to each transcript if absent.
-        prompt: whether the model is given the cleaned text as a prompt, too: ``fluent``, ``none``, or ``auto`` for
-            models that were trained on data prepared with ``prompt="fluent"``.
+        prompt_kind: whether the model is given the cleaned text as a prompt, too: ``fluent``, ``none``, or ``auto`` for
+            models that were trained on data prepared with ``prompt_kind="fluent"``.
         language: language of the speech; the first one of each transcript if absent.
         device: ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
+        verbose: also print the architecture and the vocabulary of the model.
         report: receives progress lines; by default they go to standard error.
 
     Raises:
@@ -65,13 +70,15 @@ def verbatimize(
         CorpusError: no transcript was found, or two results would have one path.
         LsaWhisperError: an option is unknown.
     """
-    if prompt not in ("auto", "fluent", "none"):
-        raise LsaWhisperError(f"`prompt={prompt}`: choose auto, fluent or none")
+    if prompt_kind not in ("auto", "fluent", "none"):
+        raise LsaWhisperError(f"`prompt_kind={prompt_kind}`: choose auto, fluent or none")
     recordings = Path(audio) if audio is not None else None
     jobs = find_transcripts(transcripts, audio=recordings, out=Path(out) if out else None, folder=VERBATIM_FOLDER)
     report = report or print_progress
-    settings = _Settings(choose_model(model, device=device), prompt, language, device)
-    report(checkpoint.overview_line(settings.model))
+    settings = _Settings(choose_model(model, device=device), prompt_kind, language, device)
+    facts = checkpoint.overview_line(settings.model)
+    if verbose:
+        report(facts)
     return VerbatimSummary(*attempt_each(jobs, lambda job: _verbatimize_file(job, recordings, settings)))
 
 
@@ -85,6 +92,8 @@ class _Settings:
     device: str
 
     def verbatimizer(self, language: str) -> Verbatimizer:
+        from lsa_whisper.verbatimize.verbatimizer import Verbatimizer  # needs torch, which takes seconds to load
+
         trained = self._checkpoint.provenance.get("prompt") == "fluent"
         prompted = self.prompt == "fluent" or (self.prompt == "auto" and trained)
         return Verbatimizer(self._checkpoint, language=self.language or language, prompt=prompted)
@@ -119,7 +128,7 @@ def _verbatimize_file(job: AlignmentJob, audio: Path | None, settings: _Settings
     """
     source = chat.read(job.transcript)
     if not source.utterances:
-        raise CorpusError(f"{job.transcript}: contains no utterance")
+        raise CorpusError(f"{job.transcript}: contains no utterance; is it a CHAT transcript?")
     if has_result(job.target, source, fluent_words, "other words"):
         return VerbatimFile(job.transcript, job.target, skipped=True)
     if not any(each.span for each in source.utterances):

@@ -50,7 +50,7 @@ def align(path, **options):
 
 def test_utterances_and_words_get_their_times_and_the_text_stays(visit, known, capsys):
     summary = align(visit / "a.cha")
-    assert f"{NANO}: Whisper" in capsys.readouterr().err
+    assert f"{NANO}: Whisper" not in capsys.readouterr().err
     written = chat.read(visit / "aligned" / "a.cha")
     assert text_without_times(written) == (visit / "a.cha").read_text().rstrip("\n")
     errors = [abs(a.span.start_ms - b.span.start_ms) for a, b in zip(written.utterances, known, strict=True)]
@@ -63,8 +63,9 @@ def test_utterances_and_words_get_their_times_and_the_text_stays(visit, known, c
             near += any(word == other and abs(start - span.start_ms) <= 200 for other, start in starts)
     assert near / words > 0.7
     assert f"{len(known)} of {len(known)} utterances" in summary.table()
-    again = align(visit / "a.cha")
+    again = align(visit / "a.cha", verbose=True)
     assert "1 kept" in again.table()
+    assert f"{NANO}: Whisper" in capsys.readouterr().err
 
 
 def test_an_utterance_that_was_not_spoken_gets_no_time_and_is_named(visit, known):
@@ -94,7 +95,7 @@ def test_wrong_bullets_are_reported_and_nothing_is_written(visit, known):
     lines = [f"{each.text} \x15{each.span.start_ms}_{each.span.end_ms}\x15" for each in known]
     lines[2] = f"{known[2].text} \x15{known[2].span.start_ms + 3100}_{known[2].span.end_ms + 3100}\x15"
     before = write(visit / "a.cha", lines).read_bytes()
-    table = align(visit / "a.cha", check=True).table()
+    table = align(visit / "a.cha", check_times=True).table()
     line = chat.read(visit / "a.cha").utterances[2].line
     (found,) = [row for row in table.splitlines() if "off" in row]
     assert f"line {line} is 3." in found and "too late" in found
@@ -134,7 +135,7 @@ def test_input_that_cannot_be_aligned_is_one_clear_sentence(visit):
     with pytest.raises(CorpusError, match="this is a recording"):
         align(visit / "a.wav")
     with pytest.raises(CorpusError, match="no bullets to check"):
-        align(visit / "a.cha", check=True)
+        align(visit / "a.cha", check_times=True)
     with pytest.raises(LsaWhisperError, match="leave out `out`"):
         align(visit / "a.cha", in_place=True, out=visit)
     with pytest.raises(CorpusError, match="its result would replace it"):

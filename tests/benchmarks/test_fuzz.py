@@ -10,7 +10,7 @@ EXAMPLES = int(os.environ.get("LSA_WHISPER_TEST_EXAMPLES", "100")) // 4
 
 BROKE = {
     "chat": ["*CHI:\t&~x&~x&~x\x00&=laughs\n", "*CHI:\tb-xxx .\n"],  # only a part of the word is unintelligible
-    "tiers": ["*CHI:\t↫'↫b-b↫\n"],  # what is repeated holds no word
+    "tiers": ["*CHI:\t↫'↫b-b↫\n", "*CHI:\txxx↫b-b↫\n"],  # what is repeated holds no word; a part of a word is xxx
     "recipes": ["\n", '{"a\\nb": 1}', "a: !!bool perhaps", "a=[", "- a", "seed: 0x_"],
     "cards": ["name: a\nseed: 0x_\n", "name: a\nb: 2001-99-99\n", "[" * 2000],
 }

@@ -1,4 +1,4 @@
-"""What people type on their first day ends in a transcript, or in one sentence that says what to type instead."""
+"""What people type on their first day ends in a transcript."""
 
 from __future__ import annotations
 
@@ -27,33 +27,11 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("LSA_WHISPER_MODEL", "nano")
     for name in ("visit.flac", "Anna (2).flac"):
         shutil.copyfile(SOUND, tmp_path / name)
-    (tmp_path / "visit.txt.cha").write_text("@UTF8\n")
     return tmp_path
 
 
 def lsa(*words):
     return CliRunner().invoke(main, words, catch_exceptions=False)
-
-
-REFUSED = [
-    (("transcribe", "visit.txt.cha"), "is a transcript, not a recording; 'lsa-whisper align'"),
-    (("transcribe", "visit.flac", "--language", "Klingonish"), "name it, such as English, en or eng"),
-    (("transcribe", "visit.flac", "--device", "gpu"), "choose auto, cpu, cuda, cuda:1 or mps"),
-    (("transcribe", "visit.flac", "--format", "srt,docs"), "format 'docs' is not known; choose among"),
-    (("transcribe", "visit.flac", "Anna (2).flac", "-o", "both.cha"), "is one file, but there may be several"),
-    (("transcribe", "visit.flac", "-o", "out/first.cha"), "write -o out/visit.cha"),
-    (("transcribe", "visit.flac", "-o", "visit.flac"), "is a file; name a folder for the transcripts"),
-    (("transcribe", "nothing.wav"), "nothing.wav"),
-    (("transcribe", "visit.flac", "--model", "no/such"), "no/such"),
-]
-
-
-@pytest.mark.parametrize(("words", "said"), REFUSED, ids=lambda value: " ".join(value) if len(value) < 9 else None)
-def test_a_mistake_is_one_sentence_before_the_model_is_loaded(words, said, folder, monkeypatch):
-    monkeypatch.setattr("lsa_whisper.transcription.files.spec.Transcriber", lambda *_: pytest.fail("too late"))
-    found = lsa(*words)
-    assert found.exit_code == 1 and said in found.stderr and found.stderr.count("\n") == 1
-    assert not list(folder.glob("*.srt"))
 
 
 def test_names_of_real_life_are_transcribed_and_found_again(folder):

@@ -63,7 +63,7 @@ def test_salt_and_elan_files_become_a_checkpoint(tmp_path, monkeypatch):
         assert len(late) >= 0.8 * len(utterances) and np.median(late) < 150
 
     corpora, sound = (tmp_path / "aligned", tmp_path / "timed"), tmp_path / "sound"
-    run("prepare", *corpora, "--media", sound, "-o", tmp_path / "data", "--context", "6")
+    run("prepare", *corpora, "--audio", sound, "-o", tmp_path / "data", "--context", "6")
     rows = [row for split in manifest.SPLITS for row in manifest.read(tmp_path / "data" / f"{split}.jsonl")]
     assert {row.session for row in rows} == set(before)
     few = ("--set", "training.max_steps=2", "--set", "training.warmup_steps=0")

@@ -114,7 +114,7 @@ def jobs(tmp_path_factory) -> dict[str, Job]:
     exports = [("export", str(each), "-o", "OUT") for each in (model, place / "tiny" / "model")]
     return {
         "prepare": Job(prepared, (*prepared, "--seed", "1"), "out/.prepared.json.lock"),
-        "transcribe": Job(transcribe, (*transcribe, "--role", "Adult"), "out/.one.cha.lock"),
+        "transcribe": Job(transcribe, (*transcribe, "--speaker-role", "Adult"), "out/.one.cha.lock"),
         "evaluate": Job(evaluate, (*evaluate, "--collar", "100"), "out/.report.lock", same_reports),
         "export": Job(*exports, ".out.lock"),
         "finetune": Job(single, (*single, *rate), *training),

@@ -171,7 +171,7 @@ def test_media_outside_the_root(tmp_path, prepared, media):
     good(tmp_path / "corpus")
     sf.write(tmp_path / "secret.wav", sound(RATE_HZ), RATE_HZ)
     write(tmp_path / "corpus", "s", media=media)
-    done, rows = prepared(media=tmp_path / "corpus")
+    done, rows = prepared(audio=tmp_path / "corpus")
     assert {Path(row.audio_filepath).name for row in rows} == {"good.wav"}
     (skipped_files,) = done.skipped_files
     assert Path(skipped_files["path"]).name == "s.cha" and "no recording named" in skipped_files["reason"]

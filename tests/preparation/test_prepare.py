@@ -143,7 +143,7 @@ def test_packing_saves_padding(session, talk, tmp_path):
 def test_roles_languages_and_shares(session, talk, tmp_path):
     lines = [(("CHI", "MOT")[at % 2], text, span) for at, (_, text, span) in enumerate(talk(300))]
     folder = session("s", lines, language="deu")
-    done = prepare([folder], tmp_path / "out", roles=True, without_timestamps=0.5, with_prompt=0.5, context_s=5)
+    done = prepare([folder], tmp_path / "out", speaker_codes=True, without_timestamps=0.5, with_prompt=0.5, context_s=5)
     found = rows(tmp_path / "out")
     assert {(row.lang, row.labels) for row in found} == {("de", "chat+roles/4")}
     assert {row.speaker for row in found} >= {"corpus/s-CHI+corpus/s-MOT"}
@@ -210,7 +210,7 @@ def test_names_that_are_not_utf8_end_nothing(session, talk, tmp_path):
     (place / "s.wav").rename(place / odd / "s.wav")
     lines = [*talk(3), ("CHI", "xxx .", (9000, 9500))]
     shutil.copy(session("t", lines, corpus="more") / "t.cha", place / f"{odd}.cha")
-    done = prepare([place], place.parent / "out", roles=True)
+    done = prepare([place], place.parent / "out", speaker_codes=True)
     assert [one["reason"] for one in done.skipped_files if "rename it" in one["reason"]] and done.table()
     (row,) = rows(place.parent / "out")
     assert Path(row.audio_filepath) == place / odd / "s.wav" and row.corpus == "caf\ufffd"
@@ -225,10 +225,10 @@ def test_roles_may_be_named_with_the_labels(session, talk, tmp_path):
 
 def test_the_prompt_can_be_the_fluent_text_of_the_window(session, tmp_path):
     lines = [("CHI", "&-um the [/] the dog &+sa sat .", (0, 2000)), ("CHI", "is it ?", (2500, 3500))]
-    prepare([session("s", lines)], tmp_path / "out", prompt="fluent", without_timestamps=1.0, non_speech=0.0)
+    prepare([session("s", lines)], tmp_path / "out", prompt_kind="fluent", without_timestamps=1.0, non_speech=0.0)
     (row,) = rows(tmp_path / "out")
     assert (row.text, row.prompt) == ("um the the dog sa- sat. is it?", "The dog sat. Is it?")
-    prepare([session("s", lines)], tmp_path / "half", prompt="fluent", with_prompt=0.0)
+    prepare([session("s", lines)], tmp_path / "half", prompt_kind="fluent", with_prompt=0.0)
     assert not any(row.prompt for row in rows(tmp_path / "half"))
 
 
@@ -261,7 +261,7 @@ def test_a_moved_project_keeps_its_audio(session, talk, tmp_path):
         ({"context_s": 31}, "between 1 and 30"),
         ({"without_timestamps": 1.5}, "between 0 and 1"),
         ({"with_prompt": -0.1}, r"--with-prompt is -0\.1; .* between 0 and 1"),
-        ({"prompt": "clean"}, "`prompt=clean`: it must be previous or fluent"),
+        ({"prompt_kind": "clean"}, "`prompt_kind=clean`: it must be previous or fluent"),
         ({"labels": "chatty"}, "no style 'chatty'"),
     ],
 )

@@ -138,14 +138,14 @@ def test_a_missing_package_is_one_line_with_the_command(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "whisper_normalizer.english", None)
     published._whisper_normalizer.cache_clear()
     with pytest.raises(MissingExtraError, match=r"needs meeteval: pip install 'lsa-whisper\[speakers\]'"):
-        evaluate(folder / "reference", [folder / "one"], speakers=True)
+        evaluate(folder / "reference", [folder / "one"], speaker_errors=True)
     with pytest.raises(MissingExtraError, match=r"needs whisper-normalizer: pip install 'lsa-whisper\[whisper\]'"):
         evaluate(folder / "reference", [folder / "one"], as_=("whisper",))
 
 
 @pytest.mark.skipif(not installed("meeteval"), reason="meeteval is not installed")
 def test_speaker_attributed_errors(folder):
-    evaluation = evaluate(folder / "reference", [folder / "swapped", folder / "one"], speakers=True)
+    evaluation = evaluate(folder / "reference", [folder / "swapped", folder / "one"], speaker_errors=True)
     swapped, one = (system.speakers for system in evaluation.systems.values())
     assert (swapped.cp, swapped.tcp) == (0, 0), "what speakers are called does not matter"
     assert (one.cp_errors, one.cp_words) == (8, 8), "the words of one are added to the other's, and missing there"

@@ -27,7 +27,7 @@ def misled(tmp_path):
 @pytest.mark.slow
 def test_better_heads_are_found_and_written(misled):
     before = {path.name: path.read_bytes() for path in misled.iterdir()}
-    heads = choose_heads(misled, [DEV], windows=6)
+    heads = choose_heads(misled, [DEV], window_count=6)
     # The only head in use looks anywhere; one that follows the sound must be found instead.
     assert heads.words > 30 and heads.within[1][1] > heads.within[0][1] + 0.2
     assert heads.within[1][2] > 0.6 and heads.chosen[0] != (0, 3)
@@ -54,4 +54,4 @@ def test_unusable_sessions_are_reported(misled, tmp_path):
 
 def test_no_window_is_no_measurement(misled):
     with pytest.raises(LsaWhisperError, match="give 1 or more"):
-        choose_heads(misled, [DEV], windows=0)
+        choose_heads(misled, [DEV], window_count=0)

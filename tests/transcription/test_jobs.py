@@ -40,7 +40,7 @@ def files(folder):
 
 
 def test_a_recording_becomes_chat_with_times(visit, scripted, tmp_path):
-    result = transcribe([visit], model=scripted, out=tmp_path, corpus="Visits")
+    result = transcribe([visit], model=scripted, out=tmp_path, corpus_name="Visits")
     assert [each.transcript for each in result.done] == [tmp_path / "visit.cha"] and not result.failed
     transcript = chat.read(tmp_path / "visit.cha", strict=True)
     assert chat.check(transcript) == []
@@ -182,7 +182,7 @@ def test_a_single_bad_input_is_an_error_and_writes_nothing(content, scripted, tm
 def test_bad_requests_fail_before_any_work(visit, scripted, tmp_path):
     for options, kind, reason in (
         ({"model": tmp_path / "gone"}, CheckpointError, "no such folder"),
-        ({"model": scripted, "formats": ["docx"]}, LsaWhisperError, "docx"),
+        ({"model": scripted, "formats": ["odt"]}, LsaWhisperError, "odt"),
         ({"model": scripted, "engine": "abacus"}, LsaWhisperError, "abacus"),
         ({"model": scripted, "batch_size": -8}, LsaWhisperError, "batch size -8"),
         ({"model": scripted, "engine": "ct2", "windows": "sequential"}, LsaWhisperError, "no previous text"),

@@ -12,7 +12,7 @@ from lsa_whisper import chat
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError
 from lsa_whisper.labels import Labels
-from lsa_whisper.verbatimize import jobs, verbatimize, verbatimizer
+from lsa_whisper.verbatimize import verbatimize, verbatimizer
 from lsa_whisper.verbatimize.verbatimizer import Verbatimizer
 
 HEAD = (
@@ -36,7 +36,7 @@ def folder(visit, tmp_path):
 
 def test_disfluencies_are_inserted_and_the_words_stay(folder, scripted, capsys):
     before = (folder / "visit.cha").read_text()
-    summary = verbatimize(folder / "visit.cha", model=scripted)
+    summary = verbatimize(folder / "visit.cha", model=scripted, verbose=True)
     source, written = chat.read(folder / "visit.cha"), chat.read(folder / "verbatim" / "visit.cha")
     assert (folder / "visit.cha").read_text() == before
     assert [each.fluent() for each in written.utterances] == [each.fluent() for each in source.utterances]
@@ -102,9 +102,9 @@ def test_a_model_that_was_trained_with_prompts_is_given_them(folder, scripted, t
         def windows(self, *_):
             return []
 
-    monkeypatch.setattr(jobs, "Verbatimizer", Recorded)
+    monkeypatch.setattr(verbatimizer, "Verbatimizer", Recorded)
     for prompt, path in (("auto", model), ("none", model), ("auto", scripted), ("fluent", scripted)):
-        verbatimize(folder / "visit.cha", model=path, prompt=prompt, out=tmp_path / f"{prompt}-{len(given)}")
+        verbatimize(folder / "visit.cha", model=path, prompt_kind=prompt, out=tmp_path / f"{prompt}-{len(given)}")
     assert given == [True, False, False, True]
 
 
@@ -115,8 +115,8 @@ def test_what_cannot_be_done_is_said(folder, scripted, tmp_path, monkeypatch):
         verbatimize(plain, audio=folder / "visit.wav", model=scripted)
     with pytest.raises(CorpusError, match="one recording for 2 transcripts"):
         verbatimize(folder, audio=folder / "visit.wav", model=scripted)
-    with pytest.raises(LsaWhisperError, match="`prompt=clean`: choose auto, fluent or none"):
-        verbatimize(folder, model=scripted, prompt="clean")
+    with pytest.raises(LsaWhisperError, match="`prompt_kind=clean`: choose auto, fluent or none"):
+        verbatimize(folder, model=scripted, prompt_kind="clean")
     fluent = build_checkpoint(tmp_path / "fluent", labels=Labels("fluent"))
     monkeypatch.setattr(verbatimizer, "is_stock", lambda checkpoint: False)  # as if it had been fine-tuned
     with pytest.raises(CheckpointError, match="writes no disfluencies; fine-tune a model"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lsa_whisper.checkpoint import hub, is_converted, is_local
 from lsa_whisper.checkpoint.choice.settings import read_settings, settings_file, write_settings
-from lsa_whisper.checkpoint.choice.short_names import SHORT_NAMES
+from lsa_whisper.checkpoint.short_names import SHORT_NAMES
 from lsa_whisper.checkpoint.stored_labels import read_writing
 from lsa_whisper.checkpoint.verification import verify_checkpoint
 from lsa_whisper.errors import CheckpointError

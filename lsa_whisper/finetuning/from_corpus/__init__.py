@@ -75,6 +75,7 @@ def finetune(
         recipe, overrides = _named_recipe(str(source))
         overrides += [f"model.base={recipes.quote_override(model)}"] if model else []
     else:
+        recipes.verify_overrides(set)  # before minutes of preparing
         folder = Path(source)
         out = Path(out) if out is not None else Path("runs") / folder.absolute().name
         recipe, overrides = _planned_recipe(folder, kind, out, model, report), []
@@ -92,6 +93,8 @@ def finetune(
 def _named_recipe(source: str) -> tuple[Path, list[str]]:
     """Return the path of a recipe given by path or name, and the overrides that a shipped one needs."""
     if Path(source).exists() or Path(source).suffix in (".yaml", ".yml"):
+        if Path(source).suffix not in (".yaml", ".yml"):
+            raise RecipeError(f"{source}: is not a recipe (.yaml); name a folder of transcripts and recordings, or one")
         return Path(source), []
     path = find_recipe(source)
     return path, overrides_for(path)

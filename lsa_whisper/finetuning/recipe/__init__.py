@@ -5,6 +5,7 @@ from lsa_whisper.finetuning.recipe.reading import (
     parse_recipe,
     quote_override,
     read_recipe,
+    verify_overrides,
     with_overrides,
 )
 from lsa_whisper.finetuning.recipe.schema import (
@@ -39,5 +40,6 @@ __all__ = [
     "parse_recipe",
     "quote_override",
     "read_recipe",
+    "verify_overrides",
     "with_overrides",
 ]

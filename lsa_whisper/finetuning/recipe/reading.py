@@ -65,6 +65,26 @@ def with_overrides(recipe: Recipe, set: Sequence[str]) -> Recipe:
     return _build(json.loads(json.dumps(dataclasses.asdict(recipe))), set, "recipe")
 
 
+def verify_overrides(set: Sequence[str]) -> None:
+    """Return if each override has a known key and a value of its kind; what fits together is not checked.
+
+    >>> verify_overrides(["training.learning_rate=fast"])
+    Traceback (most recent call last):
+    ...
+    lsa_whisper.errors.RecipeError: override: training.learning_rate: must be a number, not 'fast'
+
+    Raises:
+        RecipeError: With every problem found.
+    """
+    raw: dict[str, Any] = {"data": {"train": "t"}, "out": "o", "model": {"base": "m"}}
+    problems: list[str] = []
+    for override in set:
+        apply_override(raw, override, problems)
+    read_fields(Recipe, raw, "", problems)
+    if problems:
+        raise RecipeError(list_problems("override", problems))
+
+
 def quote_override(path: str | Path) -> str:
     """Return a path quoted for use in an override; unquoted, YAML may parse it as a number or a comment.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lsa_whisper import formats
 from lsa_whisper.audio import AUDIO_SUFFIXES
+from lsa_whisper.chat.checks.participants import speaker_code_fault
 from lsa_whisper.errors import ChatSyntaxError, DiskError, FormatError, LsaWhisperError
 from lsa_whisper.formats import FORMAT_SUFFIXES, TIMED_FORMATS
 from lsa_whisper.formats.convert.conservation import (
@@ -41,7 +42,7 @@ def convert(
     speaker: str = "PAR",
     infer_marks: bool = True,
     headers: Path | None = None,
-    strict: bool = False,
+    lossless: bool = False,
 ) -> Converted:
     """Write the transcripts in ``inputs`` to the folder ``out`` in another format, and return what was written.
 
@@ -60,13 +61,13 @@ def convert(
         speaker: Code of a speaker without a name.
         infer_marks: Whether fillers, cut-off words and repetitions in plain text are marked.
         headers: A CHAT file, or a folder of them, whose headers are taken.
-        strict: Whether a file that would lose anything fails, and is not written.
+        lossless: Whether a file that would lose anything fails, and is not written.
 
     Raises:
         FormatError: An input is missing, or holds no transcript.
         LsaWhisperError: An option is wrong, or the output cannot be written.
     """
-    _check(out, to, notation, headers)
+    _check(out, to, notation, speaker, headers)
     known = read_conventions(conventions) if conventions else Conventions()
     options = ReadingOptions(language, speaker, notation, known, infer_marks, headers)
     files = list_convertible(inputs, to=to, suffixes=from_)
@@ -75,7 +76,7 @@ def convert(
         try:
             with without_collector():
                 for found in read_transcripts(file.path, options):
-                    _convert_one(found, file, folder, to, converted, strict=strict)
+                    _convert_one(found, file, folder, to, converted, lossless=lossless)
         except DiskError:
             raise
         except (FormatError, ChatSyntaxError, LsaWhisperError) as error:
@@ -84,7 +85,9 @@ def convert(
     return converted
 
 
-def _check(out: Path, to: str, notation: str, headers: Path | None) -> None:
+def _check(out: Path, to: str, notation: str, speaker: str, headers: Path | None) -> None:
+    if fault := speaker_code_fault(speaker):
+        raise LsaWhisperError(f"`speaker={speaker}`: {fault}; use three capital letters, such as CHI")
     if to not in FORMAT_SUFFIXES:
         raise LsaWhisperError(f"`to={to}`: no such format; choose one of {', '.join(FORMAT_SUFFIXES)}")
     if notation not in NOTATIONS:
@@ -96,7 +99,13 @@ def _check(out: Path, to: str, notation: str, headers: Path | None) -> None:
 
 
 def _convert_one(
-    found: FoundTranscript, file: ConvertibleFile, folder: OutputFolder, to: str, converted: Converted, *, strict: bool
+    found: FoundTranscript,
+    file: ConvertibleFile,
+    folder: OutputFolder,
+    to: str,
+    converted: Converted,
+    *,
+    lossless: bool,
 ) -> None:
     """Write one transcript, and add its counts, losses and notes to ``converted``."""
     transcript = found.transcript
@@ -115,8 +124,8 @@ def _convert_one(
         losses += losses_of_writing(transcript, left)
     if found.texts is not None:
         before = TranscriptCounts(found.texts, found.words, None, found.times)
-    if strict and losses:
-        raise FormatError(f"{file.path}: would lose {'; '.join(map(str, losses))}; leave out `strict` to convert it")
+    if lossless and losses:
+        raise FormatError(f"{file.path}: would lose {'; '.join(map(str, losses))}; leave out `lossless` to convert it")
     path = folder.write(file.place / f"{name}.{FORMAT_SUFFIXES[to]}", text, source=file.path)
     converted.written.append(path)
     converted.before, converted.after = converted.before + before, converted.after + after

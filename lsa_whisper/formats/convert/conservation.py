@@ -14,7 +14,7 @@ from lsa_whisper.chat import Line, Transcript, Utterance
 from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.chat.plain_words import plain_words
 from lsa_whisper.errors import FormatError
-from lsa_whisper.formats import FORMAT_SUFFIXES
+from lsa_whisper.formats import FOR_PEOPLE, FORMAT_SUFFIXES
 from lsa_whisper.formats.reading import READABLE, FoundTranscript
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.to_transcript import to_transcript
@@ -78,12 +78,15 @@ def losses_of_reading(found: FoundTranscript) -> list[Loss]:
     return [Loss("words", found.lost_words, found.lost_place), *lost] if found.lost_words else lost
 
 
-def read_back(text: str, transcript: Transcript, to: str) -> Transcript:
+def read_back(text: str | bytes, transcript: Transcript, to: str) -> Transcript:
     """Return what a program reads from ``text``, which is ``transcript`` in the format ``to``; nothing may be there."""
+    if to in FOR_PEOPLE:  # each utterance stands there as it is
+        return Transcript([replace(each, tiers=()) for each in transcript.utterances])
+    data = text if isinstance(text, bytes) else text.encode(errors="replace")
     suffix = f".{FORMAT_SUFFIXES[to].lower()}"
     module = import_module(f"lsa_whisper.formats.reading.{READABLE[suffix]}")
     try:
-        sources = module.parse(text.encode(errors="replace"), f"written{suffix}", Conventions())
+        sources = module.parse(data, f"written{suffix}", Conventions())
     except FormatError:  # without utterances, or without cues
         return Transcript([])
     language = next(iter(transcript.languages), "eng")

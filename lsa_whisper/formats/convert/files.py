@@ -43,6 +43,8 @@ def list_convertible(inputs: Sequence[Path], *, to: str, suffixes: Sequence[str]
         FormatError: An input is missing, or a folder has no readable file.
     """
     allowed = tuple(f".{suffix.lower().lstrip('.')}" for suffix in suffixes)
+    if unknown := [each for each in allowed if not is_readable(Path(f"a{each}"))]:
+        raise FormatError(f"`from_={unknown[0]}`: no transcripts of such files can be read; choose slt, eaf, json ...")
     found: list[ConvertibleFile] = []
     for named in map(Path, inputs):
         if not named.exists():
@@ -103,7 +105,7 @@ class OutputFolder:
         if isinstance(found, dict):
             self._known = {str(name): str(digest) for name, digest in found.items()}
 
-    def write(self, place: Path, text: str, *, source: Path) -> Path:
+    def write(self, place: Path, text: str | bytes, *, source: Path) -> Path:
         """Write ``text`` to the file at ``place`` below the folder, and return its path.
 
         Raises:
@@ -118,7 +120,7 @@ class OutputFolder:
         if path.exists() and path.resolve() == source.resolve():
             raise LsaWhisperError(f"{source}: would be written over; choose another output folder")
         self._sources[path] = source
-        data = text.encode(errors="replace")
+        data = text if isinstance(text, bytes) else text.encode(errors="replace")
         digest = hashlib.sha256(data).hexdigest()
         verify_inside(path, self._folder)
         if path.is_dir():

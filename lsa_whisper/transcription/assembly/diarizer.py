@@ -135,6 +135,8 @@ def find_diarizer(speakers: Path | str, model: Path | str | None) -> Diarizer | 
     if not asked:
         if model is not None:
             raise LsaWhisperError("--speakers-model is the model of --speakers auto; give both")
+        if re.fullmatch(r"[0-9]+|auto:.*", str(speakers)) and not Path(speakers).exists():
+            raise LsaWhisperError(f"--speakers {speakers}: give auto, or auto:2 if two people speak")
         return None
     if asked[1] and not int(asked[1]):
         raise LsaWhisperError(f"--speakers {speakers}: at least one person must speak; give auto:1, auto:2 ... or auto")

@@ -39,10 +39,12 @@ class SpeakerTurns:
     Attributes:
         spans: speaker code and time of each turn, in order of time.
         participants: everyone with a turn, in order of first appearance.
+        note: what a reader should know of how the speakers were named.
     """
 
     spans: tuple[tuple[str, TimeSpan], ...]
     participants: tuple[Participant, ...]
+    note: str = ""
 
 
 def one_speaker(code: str, duration_ms: int) -> SpeakerTurns:
@@ -51,7 +53,7 @@ def one_speaker(code: str, duration_ms: int) -> SpeakerTurns:
     >>> one_speaker("CHI", 2000).participants[0].role
     'Target_Child'
     """
-    return SpeakerTurns(((code, TimeSpan(0, duration_ms)),), (_person(code, None),))
+    return SpeakerTurns(((code, TimeSpan(0, duration_ms)),), (person_of(code),))
 
 
 def find_turns(speakers: Path, audio: Path, *, alone: bool = True, ours: Container[Path] = ()) -> Path:
@@ -131,7 +133,7 @@ def named_turns(
     codes = chat_codes(name for name, _ in ordered)
     inside = [(codes[name], here) for name, span in ordered if (here := span & TimeSpan(0, duration_ms))]
     known = {codes[person.code]: person for person in people if person.code in codes}
-    participants = (_person(code, known.get(code)) for code in dict.fromkeys(code for code, _ in inside))
+    participants = (person_of(code, known.get(code)) for code in dict.fromkeys(code for code, _ in inside))
     return SpeakerTurns(tuple(inside), tuple(participants))
 
 
@@ -160,7 +162,8 @@ def _own_code(name: str) -> str | None:
     return name if _CODE.fullmatch(name) and not name.startswith("SPEAKER") else None
 
 
-def _person(code: str, known: Participant | None) -> Participant:
+def person_of(code: str, known: Participant | None = None) -> Participant:
+    """Return who has a CHAT code: what is known, with the role that the code implies."""
     role = ROLES.get(code, "Participant" if _NUMBERED.fullmatch(code) else "Unidentified")
     return replace(known, code=code, role=known.role or role) if known else Participant(code, role)
 

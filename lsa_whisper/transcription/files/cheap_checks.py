@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,7 +10,9 @@ from lsa_whisper.chat.files import is_transcript
 from lsa_whisper.chat.media_name import media_name
 from lsa_whisper.errors import DiskError, LsaWhisperError
 from lsa_whisper.formats import FORMATS
-from lsa_whisper.languages import WHISPER_CODES, chat_code, is_language, whisper_code
+from lsa_whisper.languages import is_known
+from lsa_whisper.system.disk import unwritable_reason
+from lsa_whisper.system.listing import DOCUMENT_SUFFIXES
 from lsa_whisper.system.machine import nearest_existing
 from lsa_whisper.transcription.options import TranscriptionOptions
 
@@ -21,7 +21,7 @@ _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 
 
 def verify_call(inputs: Sequence[Path], options: TranscriptionOptions) -> None:
-    """Return if no transcript is among the inputs, and language and device can be meant.
+    """Return if no transcript or other text is among the inputs, and language and device can be meant.
 
     Raises:
         LsaWhisperError: what is wrong, and what to give instead.
@@ -31,27 +31,29 @@ def verify_call(inputs: Sequence[Path], options: TranscriptionOptions) -> None:
             f"{found[0]}: is a transcript, not a recording; 'lsa-whisper align' gives it times, 'lsa-whisper review' "
             "opens it beside its recording"
         )
+    if found := [each for each in inputs if each.suffix.lower() in DOCUMENT_SUFFIXES and each.is_file()]:
+        raise LsaWhisperError(f"{found[0]}: is a text, not a recording; name the file with the sound")
+    if len(inputs) > 1 and (whole := Path(" ".join(map(str, inputs)))).exists():
+        raise LsaWhisperError(f'{whole}: a name with spaces needs quotes; write "{whole}"')
     language = options.language
-    if not options.detects_language and not _is_known(language):
-        raise LsaWhisperError(f"language {language!r} is not known; name it, such as English, en or eng, or say auto")
+    if not options.detects_language and not is_known(language):
+        raise LsaWhisperError(
+            f"language {language!r} is not known; name it, such as English, en or eng, or say auto or mixed"
+        )
     if not _DEVICE.fullmatch(options.device):
         raise LsaWhisperError(f"device {options.device!r} is not known; choose auto, cpu, cuda, cuda:1 or mps")
 
 
-def _is_known(language: str) -> bool:
-    return whisper_code(language) in WHISPER_CODES or is_language(chat_code(language))
-
-
 def split_formats(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the formats beside CHAT; several may stand in one name, with commas between them.
+    """Return the formats beside CHAT; several may stand in one name, in either case.
 
-    >>> split_formats(["cha", "srt,eaf"])
+    >>> split_formats(["cha", "SRT, .eaf"])
     ('srt', 'eaf')
 
     Raises:
         LsaWhisperError: a format is not known.
     """
-    single = [part.strip() for name in names for part in name.split(",") if part.strip()]
+    single = [part.lower().lstrip(".") for name in names for part in re.split(r"[,\s]+", name) if part]
     if unknown := [name for name in single if name not in FORMATS]:
         raise LsaWhisperError(f"format {unknown[0]!r} is not known; choose among {', '.join(FORMATS)}")
     return tuple(dict.fromkeys(name for name in single if name != "cha"))
@@ -97,17 +99,12 @@ def _exists(target: Path) -> bool:
 
 
 def _problem(folder: Path) -> str:
-    """Return why a folder cannot be written; empty if it can."""
+    """Return why a folder cannot be written; empty if it can, or its name is too long: then its recording fails."""
     try:
-        place = nearest_existing(folder)
-    except OSError:  # the name is too long, which is reported when the recording is opened
+        nearest_existing(folder)
+    except OSError:
         return ""
-    if not place.is_dir():
-        return os.strerror(errno.ENOTDIR)
-    if os.access(place, os.W_OK):
-        return ""
-    is_read_only = hasattr(os, "statvfs") and os.statvfs(place).f_flag & os.ST_RDONLY
-    return os.strerror(errno.EROFS if is_read_only else errno.EACCES)
+    return unwritable_reason(folder)
 
 
 def with_media_names(jobs: _Jobs) -> Iterator[tuple[Path, Path]]:

@@ -14,6 +14,7 @@ from lsa_whisper.chat import Transcript, Utterance, compose, utterance
 from lsa_whisper.corpus import CLEANED_TEXT
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.formats import FORMAT_SUFFIXES, serialize
+from lsa_whisper.formats.readable_text import plain_text
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.atomic_write import remove_leftovers, truncate_name, write_atomic
 from lsa_whisper.system.own_files import own_folder, read_own
@@ -34,7 +35,7 @@ def serialize_fluent(transcript: Transcript, name: str) -> str:
     """
     cleaned = [each for original in transcript.utterances if (each := _cleaned(original))]
     if name == "fluent txt":
-        return serialize(_composed(transcript, cleaned), "txt")
+        return plain_text(_composed(transcript, cleaned))
     return chat.serialize(_composed(transcript, cleaned))
 
 
@@ -115,7 +116,7 @@ class DerivedFiles:
         data = read_own(self.paths[name])
         if fingerprint(data) == known:
             return True
-        return self._target.exists() and _serialized(chat.read(self._target), name).encode() == data
+        return self._target.exists() and fingerprint(_serialized(chat.read(self._target), name)) == fingerprint(data)
 
 
 def _path(target: Path, name: str) -> Path:
@@ -125,5 +126,5 @@ def _path(target: Path, name: str) -> Path:
     return target.with_suffix(f".{FORMAT_SUFFIXES[name]}")
 
 
-def _serialized(transcript: Transcript, name: str) -> str:
+def _serialized(transcript: Transcript, name: str) -> str | bytes:
     return serialize_fluent(transcript, name) if name in FLUENT else serialize(transcript, name)

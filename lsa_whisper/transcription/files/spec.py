@@ -23,7 +23,7 @@ _IN_DIGEST = (
     "dtype",
     "speaker",
     "role",
-    "corpus",
+    "corpus_name",
     "windows",
     "vad",
     "no_speech_threshold",
@@ -52,7 +52,7 @@ class TranscriberSpec:
             language=self.options.chat_language,
             speaker=self.options.speaker,
             role=self.options.role,
-            corpus=self.options.corpus,
+            corpus=self.options.corpus_name,
             turns=turns,
         )
 
@@ -97,7 +97,7 @@ class TranscriberSpec:
         }
         settings |= {"word_times": "yes"} if self.options.word_times else {}
         settings |= {
-            name: str(value) for name in ("style", "prompt", "words") if (value := getattr(self.options, name))
+            name: str(value) for name in ("style", "prompt", "words", "roles") if (value := getattr(self.options, name))
         }
         settings |= {} if self.options.retraces else {"retraces": "as written"}
         settings |= {"channels": self.options.channels} if self.options.channels != "mix" else {}

@@ -20,6 +20,7 @@ from lsa_whisper.system.machine import is_out_of_memory
 from lsa_whisper.transcription.assembly.assemble import ScoredTranscript, verify_header
 from lsa_whisper.transcription.assembly.diarizer import Diarizer
 from lsa_whisper.transcription.assembly.review import confidences_of
+from lsa_whisper.transcription.assembly.roles import assign_roles
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, find_turns, read_turns
 from lsa_whisper.transcription.assembly.voices import VoiceDiarizer
 from lsa_whisper.transcription.files.derived import DerivedFiles
@@ -88,6 +89,8 @@ def transcribe_file(
         if not finished:
             with _convert_out_of_memory(spec, recording.path):
                 turns = diarizer.turns(recording, spec.device) if diarizer else turns
+                if turns is not None and spec.options.named_roles:
+                    turns = assign_roles(turns, spec.options.named_roles, recording)
                 scored = spec.transcriber.transcribe_with_scores(
                     recording, progress=report, turns=turns, partial=PartialDecoding(target, inputs)
                 )

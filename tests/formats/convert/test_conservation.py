@@ -12,7 +12,7 @@ from hypothesis import strategies as draw
 
 from lsa_whisper import chat, formats
 from lsa_whisper.chat import Participant, compose, utterance
-from lsa_whisper.formats import FORMATS, TIMED_FORMATS
+from lsa_whisper.formats import FOR_PEOPLE, FORMATS, TIMED_FORMATS
 from lsa_whisper.formats.convert import convert
 from lsa_whisper.formats.convert.conservation import counts_of, kept_counts, losses_of_writing, read_back
 from lsa_whisper.formats.reading import read_transcripts
@@ -70,7 +70,7 @@ def test_words_in_are_words_out_and_named_losses(name, drawn):
     held, left = counts_of(before), kept_counts(before, after)
     assert held.words == left.words + named(losses, "words")
     assert held.times == left.times + named(losses, "times")
-    if name in ("eaf", "textgrid", "salt", "json"):  # they keep the marks of what they keep
+    if name in ("eaf", "textgrid", "salt", "json", *FOR_PEOPLE):  # they keep the marks of what they keep
         untimed = [each for each in before.utterances if each.span is None] if name in TIMED_FORMATS else []
         assert named(losses, "words") == sum(len([w for w in u.verbatim() if w != "xxx"]) for u in untimed)
         assert named(losses, "marks") == sum(len(each.events()) for each in untimed)
@@ -137,10 +137,10 @@ def test_what_says_that_words_are_unclear_is_not_a_lost_word(tmp_path):
 
 def test_strict_fails_on_a_loss_and_writes_nothing(tmp_path):
     (tmp_path / "a.cha").write_text(chat.serialize(made([("CHI", ["the [/] the", "dog"], ".", True)])))
-    done = convert([tmp_path / "a.cha"], tmp_path / "srt", to="srt", strict=True)
+    done = convert([tmp_path / "a.cha"], tmp_path / "srt", to="srt", lossless=True)
     assert done.exit_code == 1 and not done.written and "marks: 1, first at line" in done.table()
     assert not (tmp_path / "srt").exists()
-    done = convert([tmp_path / "a.cha"], tmp_path / "eaf", to="eaf", strict=True)
+    done = convert([tmp_path / "a.cha"], tmp_path / "eaf", to="eaf", lossless=True)
     assert done.exit_code == 0 and not done.losses
 
 

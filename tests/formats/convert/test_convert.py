@@ -18,7 +18,7 @@ def folder(tmp_path):
     (place / "visits").mkdir(parents=True)
     (place / "visits" / "one.slt").write_text(SALT)
     (place / "two.SLT").write_text(SALT)
-    (place / "notes.docx").write_text("x")
+    (place / "notes.odt").write_text("x")
     (place / ".hidden.slt").write_text("x")
     return place
 
@@ -95,7 +95,7 @@ def test_the_input_is_not_written_over(tmp_path):
     assert done.exit_code == 1 and "would be written over" in done.table()
 
 
-@pytest.mark.parametrize("changes", [{"to": "docx"}, {"notation": "ipa"}, {"headers": "absent"}])
+@pytest.mark.parametrize("changes", [{"to": "odt"}, {"notation": "ipa"}, {"headers": "absent"}])
 def test_wrong_options_are_sentences(changes, folder, tmp_path):
     with pytest.raises(LsaWhisperError, match=r"choose one of|no such file"):
         convert([folder], tmp_path / "out", **changes)

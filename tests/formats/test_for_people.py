@@ -1,0 +1,92 @@
+"""Formats that people read: a Word document, and a table of utterances."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import docx
+import pytest
+
+from lsa_whisper import chat, formats
+from lsa_whisper.chat import Participant, compose, utterance
+from lsa_whisper.formats.convert import convert
+from lsa_whisper.timespan import TimeSpan
+
+
+@pytest.fixture
+def visit():
+    return compose(
+        languages=["eng"],
+        participants=[Participant("CHI", "Target_Child"), Participant("MOT", "Mother")],
+        utterances=[
+            utterance("CHI", "&-um I want [/] want it .", TimeSpan(500, 2250)),
+            utterance("MOT", "<the cat> [//] the dog xxx +...", TimeSpan(3_661_000, 3_662_000)),
+            utterance("CHI", "no !"),
+        ],
+        media="visit",
+        comments=["not checked by a person"],
+    )
+
+
+def document(transcript):
+    return docx.Document(io.BytesIO(formats.serialize(transcript, "docx")))
+
+
+def rows(table):
+    return [tuple(cell.text for cell in row.cells) for row in table.rows]
+
+
+def test_a_document_has_who_said_what_and_when(visit):
+    made = document(visit)
+    assert rows(made.tables[-1]) == [
+        ("Speaker", "Time", "Text"),
+        ("CHI", "0:00", "&-um I want [/] want it ."),
+        ("MOT", "1:01:01", "<the cat> [//] the dog xxx +..."),
+        ("CHI", "", "no !"),
+    ]
+    text = "\n".join(each.text for each in made.paragraphs)
+    assert text.startswith("visit\nCHI: Target Child; MOT: Mother\nnot checked by a person")
+
+
+def test_a_document_explains_the_marks_that_occur_and_no_other(visit):
+    marks, _ = document(visit).tables
+    assert [sign for sign, _ in rows(marks)] == ["&-", "[/]", "[//]", "xxx", "+...", "<"]
+    assert rows(marks)[0][1] == "Filled pauses: Fillers such as um, uh (CHAT: &-um)"
+    plain = compose(
+        languages=["eng"], participants=[Participant("PAR", "Adult")], utterances=[utterance("PAR", "yes .")], media="a"
+    )
+    assert len(document(plain).tables) == 1
+
+
+def test_equal_transcripts_give_equal_documents(visit):
+    assert formats.serialize(visit, "docx") == formats.serialize(visit, "docx")
+
+
+def test_times_and_signs_inside_a_text_that_no_document_can_hold_are_left_out():
+    odd = chat.parse("@UTF8\n@Begin\n*CHI:\thi \x15100_200\x15 you \x02a\x01 . \x150_900\x15\n@End\n")
+    assert rows(document(odd).tables[-1])[1][2].split() == ["hi", "you", "a", "."]
+
+
+def test_a_table_has_a_row_for_each_utterance(visit):
+    table = list(csv.DictReader(io.StringIO(formats.serialize(visit, "csv"))))
+    assert table[0] == {
+        "speaker": "CHI",
+        "role": "Target_Child",
+        "start_s": "0.5",
+        "end_s": "2.25",
+        "words": "um I want want it.",
+        "chat": "&-um I want [/] want it .",
+    }
+    assert [row["start_s"] for row in table] == ["0.5", "3661.0", ""]
+
+
+@pytest.mark.parametrize("name", formats.FOR_PEOPLE)
+def test_what_was_changed_by_hand_is_kept(name, visit, tmp_path):
+    chat.write(visit, tmp_path / "visit.cha")
+    for _ in range(2):
+        done = convert([tmp_path / "visit.cha"], tmp_path / "out", to=name)
+        assert done.exit_code == 0 and [path.name for path in done.written] == [f"visit.{name}"]
+        assert done.before.words == done.after.words == 10
+    done.written[0].write_bytes(b"changed by hand")
+    assert convert([tmp_path / "visit.cha"], tmp_path / "out", to=name).exit_code == 1
