@@ -187,7 +187,7 @@ def test_a_recording_with_beams(visit, scripted):
 
 
 def test_what_beams_cannot_be_combined_with():
-    with pytest.raises(LsaWhisperError, match="beams 0: at least one text"):
+    with pytest.raises(LsaWhisperError, match="beams 0: give 1 to 50 texts"):
         TranscriptionOptions(beams=0)
     with pytest.raises(LsaWhisperError, match="the engine ct2 compares no beams"):
         TranscriptionOptions(beams=5, engine="ct2")
