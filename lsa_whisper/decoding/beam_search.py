@@ -16,7 +16,7 @@ import torch
 from torch.nn import functional
 
 from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, token_limit
-from lsa_whisper.decoding.greedy import Found, Search, greedy_search
+from lsa_whisper.decoding.greedy import FoundTexts, Search, greedy_search
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class _Text:
 
 def two_pass_search(
     model: Any, hidden: torch.Tensor, search: Search, durations_s: torch.Tensor, *, beams: int
-) -> Found:
+) -> FoundTexts:
     """Return what beam search finds for windows that greedy search gets nearly right, and the greedy text of others.
 
     Arguments and results are those of :func:`beam_search`.
@@ -61,7 +61,9 @@ def two_pass_search(
     return tokens, logprobs, no_speech
 
 
-def beam_search(model: Any, hidden: torch.Tensor, search: Search, durations_s: torch.Tensor, *, beams: int) -> Found:
+def beam_search(
+    model: Any, hidden: torch.Tensor, search: Search, durations_s: torch.Tensor, *, beams: int
+) -> FoundTexts:
     """Return what is found, for the best of several texts.
 
     Args:

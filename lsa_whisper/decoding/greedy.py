@@ -15,7 +15,7 @@ from lsa_whisper.decoding.no_speech import NEVER_SILENT, NoSpeechRule
 from lsa_whisper.decoding.rules import DecodingRules
 
 _CHECK_EVERY = 8  # steps between two checks for finished rows (each check makes a GPU wait)
-Found = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+FoundTexts = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 """Tokens and log-probabilities ``(batch, n)``, and the probability of no speech ``(batch,)``. Rows that end early are
 filled with the end of text."""
 
@@ -43,7 +43,7 @@ def greedy_search(
     *,
     synced_ranks: bool = False,
     tokens_per_s: float = TOKENS_PER_S,
-) -> list[Found]:
+) -> list[FoundTexts]:
     """Return what each of ``searches`` finds; all take their steps together.
 
     On a CPU, two texts of two windows take .6 of the time of one after the other, and of eight windows .9.

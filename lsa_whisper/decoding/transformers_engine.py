@@ -21,7 +21,7 @@ from lsa_whisper.decoding.beam_search import two_pass_search
 from lsa_whisper.decoding.cross_attention import alignment_heads, mean_attention
 from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit, verify_language
 from lsa_whisper.decoding.features import log_mel
-from lsa_whisper.decoding.greedy import Found, Search, greedy_search
+from lsa_whisper.decoding.greedy import FoundTexts, Search, greedy_search
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.decoding.style import DecodingStyle
@@ -156,7 +156,7 @@ class TransformersDecoder:
         """Return what is searched in ``count`` windows."""
         return Search(torch.tensor([self.prompt] * count, device=self.model.device), self.rules, self.silence)
 
-    def texts_of(self, found: Found, hidden: torch.Tensor, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
+    def texts_of(self, found: FoundTexts, hidden: torch.Tensor, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         """Return what was found in a batch as text with times; see :meth:`texts`."""
         tokens, logprobs, no_speech = found
         rows, durations_s = tokens.tolist(), [self._duration_s(window) for window in windows]
