@@ -43,7 +43,7 @@ def written(half_minute):
 
 def test_word_onsets_are_accurate(written):
     """Measured over the whole sessions by benchmarks/word_times.py; here only that the way is right."""
-    errors = np.array(errors_ms(SESSION.with_suffix(".cha"), written))
+    errors = np.array(errors_ms(SESSION.with_suffix(".cha"), written).starts)
     assert len(errors) > 25
     assert abs(np.median(errors)) < 60 and (np.abs(errors) <= 200).mean() > 0.6
 
