@@ -170,14 +170,14 @@ def test_a_word_does_not_begin_in_silence():
 def test_a_word_lasts_until_its_sound_ends_or_the_next_word_begins():
     """Attention leaves a word early. Behind a mark, sound is followed for a shorter time than inside a phrase."""
     weights = np.full((4, 100), 0.001, np.float32)
-    weights[0, :10] = weights[1, 20:25] = weights[3, 80:85] = 0.5
-    weights[2, 25:26] = 0.5
+    weights[0, :10] = weights[1, 20:30] = weights[3, 80:90] = 0.5
+    weights[2, 30:31] = 0.5
     texts, silence = [" the", " dog", ".", " ran"], np.zeros(100, np.float32)
     the, dog, stop, ran = spoken_spans(weights, texts, silence, 20.0)
-    assert the == (0, 20) and dog == (20, 35) and stop[0] == 35 and ran == (80, 95)
-    silence[12:18] = silence[28:78] = 1.0
+    assert the == (0, 20) and dog == (20, 40) and stop[0] == 40 and ran == (80, 100)
+    silence[12:18] = silence[32:78] = 1.0
     the, dog, stop, ran = spoken_spans(weights, texts, silence, 20.0)
-    assert the == (0, 12) and dog == (20, 28) and stop[0] == 28 and ran[0] == 80
+    assert the == (0, 12) and dog == (20, 32) and stop[0] == 32 and ran[0] == 80
 
 
 @pytest.mark.parametrize("seed", range(50))
