@@ -82,10 +82,15 @@ def missed(found: Figures) -> str:
 
 
 def words_in_time(found: Figures) -> str:
-    def shares(row: Figures) -> str:
-        return ", ".join(f"{100 * share:.0f} % within {ms} ms" for ms, share in row["share_within_ms"].items())
+    def shares(times: Figures) -> str:
+        return " / ".join(f"{100 * share:.0f}" for share in times["share_within_ms"].values())
 
-    return "; ".join(f"{row['model']} on {row['data']}: {shares(row)}" for row in found["rows"])
+    rows = [
+        f"{row['model']} on {row['data']}: words {shares(row)} % (ends {shares(row['ends'])}), "
+        f"utterances {shares(row['utterance_starts'])} % (ends {shares(row['utterance_ends'])})"
+        for row in found["rows"]
+    ]
+    return "; ".join(rows) + " (words within 20 / 50 / 100 / 200 ms, utterances within 200 / 500 / 1000 ms)"
 
 
 def aligned(found: Figures) -> str:

@@ -1,12 +1,12 @@
 """Accuracy of ``align`` on transcripts whose times are known, beside simpler methods.
 
     python -m benchmarks.align_times corpora/storybook/test --model runs/demo/full
-    python -m benchmarks.align_times ../shared/data/ami --model ../shared/data/whisper/tiny.en-relearned-2
+    python -m benchmarks.align_times ../shared/data/ami --model ../shared/data/whisper/base
 
 A folder has CHAT files and their recordings. The known times are those of ``NAME.words.json`` (a list of objects with
 ``speaker``, ``start`` and ``end`` in seconds, ``tag`` and ``text``), else of ``%wor``, else the starts of the bullets.
 All times are removed before the alignment. An error is that of the start of a word; a word without a time counts as
-wrong. The methods:
+wrong. Of ``align``, the ends of words are compared as well. The methods:
 
 - ``uniform``: the words spread evenly over the recording;
 - ``transcribe and match``: free transcription with word times; words that match have the time of the recognized word,
@@ -46,43 +46,51 @@ from lsa_whisper.chat.tree import Group, Word
 from lsa_whisper.chat.word import read_word
 from lsa_whisper.decoding.cross_attention import alignment_heads
 from lsa_whisper.languages import whisper_code
+from lsa_whisper.timespan import TimeSpan
 
-LIMITS_MS = (50, 100, 200, 500, 1000)
+LIMITS_MS = (20, 50, 100, 200, 500, 1000)
 Known = dict[tuple[int, int], int]
 """(utterance, verbatim word) -> start in ms."""
 
 
-def known_starts(path: Path, utterances: Sequence[Utterance]) -> Known:
-    """Return the known starts of words."""
+def known_times(path: Path, utterances: Sequence[Utterance]) -> tuple[Known, Known]:
+    """Return the known starts and the known ends of words."""
     words = path.with_suffix(".words.json")
     rows = json.loads(words.read_text("utf-8")) if words.is_file() else None
-    found: Known = {}
+    starts: Known = {}
+    ends: Known = {}
     for number, each in enumerate(utterances):
         verbatim, timed = each.verbatim(), each.word_times
+        spans: Sequence[tuple[int, TimeSpan]] = ()
         if rows is not None and each.span:
-            found |= {(number, at): start for at, start in _from_rows(rows, each, verbatim)}
+            spans = list(_from_rows(rows, each, verbatim))
         elif timed and len(timed) == len(verbatim):
-            found |= {(number, at): span.start_ms for at, (_, span) in enumerate(timed)}
+            spans = [(at, span) for at, (_, span) in enumerate(timed)]
         elif each.span and verbatim:
-            found[number, 0] = each.span.start_ms
-    return found
+            starts[number, 0], ends[number, len(verbatim) - 1] = each.span.start_ms, each.span.end_ms
+        starts |= {(number, at): span.start_ms for at, span in spans}
+        ends |= {(number, at): span.end_ms for at, span in spans}
+    return starts, ends
 
 
-def _from_rows(rows: Sequence[dict[str, Any]], each: Utterance, verbatim: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _from_rows(
+    rows: Sequence[dict[str, Any]], each: Utterance, verbatim: Sequence[str]
+) -> Iterator[tuple[int, TimeSpan]]:
     assert each.span
+    times = [TimeSpan(round(1000 * row["start"]), round(1000 * row["end"])) for row in rows]
     own = [
-        row
-        for row in rows
+        (word_key(row["text"]), span)
+        for row, span in zip(rows, times, strict=True)
         if row["tag"] == "w"
         and not row.get("punc")
         and row["speaker"] == each.speaker
-        and round(1000 * row["start"]) >= each.span.start_ms - 1
-        and round(1000 * row["end"]) <= each.span.end_ms + 1
+        and span.start_ms >= each.span.start_ms - 1
+        and span.end_ms <= each.span.end_ms + 1
     ]
-    keys = [[word_key(word) for word in words] for words in (verbatim, [row["text"] for row in own])]
+    keys = [[word_key(word) for word in verbatim], [key for key, _ in own]]
     for block in SequenceMatcher(None, *keys, autojunk=False).get_matching_blocks():
         for at in range(block.size):
-            yield block.a + at, round(1000 * own[block.b + at]["start"])
+            yield block.a + at, own[block.b + at][1]
 
 
 def uniform(utterances: Sequence[Utterance], duration_ms: int) -> Known:
@@ -101,18 +109,33 @@ def matched(aligned: AlignedText, duration_ms: int) -> Known:
     return {(word.utterance, word.position): round(start) for word, start in zip(aligned.words, starts, strict=True)}
 
 
+def aligned_spans(aligned: AlignedText, utterances: Sequence[Utterance]) -> dict[tuple[int, int], TimeSpan]:
+    """Return the times of words as ``align`` writes them."""
+    timed, _ = judge(utterances, aligned)
+    return {(word.word.utterance, word.word.position): word.span for each in timed for word in each.words}
+
+
 def aligned_starts(aligned: AlignedText, utterances: Sequence[Utterance]) -> Known:
     """Return the starts of words as ``align`` writes them."""
-    timed, _ = judge(utterances, aligned)
-    return {(word.word.utterance, word.word.position): word.span.start_ms for each in timed for word in each.words}
+    return {place: span.start_ms for place, span in aligned_spans(aligned, utterances).items()}
 
 
 def shares(errors: Sequence[float]) -> dict[str, Any]:
-    """Return the share of errors within each limit, and the median; infinite errors are words without a time."""
+    """Return the share of errors within each limit, their median size, and by how much half of the times are late.
+
+    Infinite errors are words without a time.
+    """
     found = np.abs(np.array(errors, dtype=np.float64))
     within = {str(limit): round(float((found <= limit).mean()), 3) for limit in LIMITS_MS} if len(found) else {}
     median = round(float(np.median(found))) if len(found) and np.isfinite(np.median(found)) else None
-    return {"share_within_ms": within, "median_ms": median, "without_time": int(np.isinf(found).sum())}
+    timed = np.array([error for error in errors if np.isfinite(error)])
+    bias = round(float(np.median(timed))) if len(timed) else None
+    return {
+        "share_within_ms": within,
+        "median_ms": median,
+        "median_late_ms": bias,
+        "without_time": int(np.isinf(found).sum()),
+    }
 
 
 def spoil(
@@ -170,18 +193,21 @@ def run(folder: Path, model: str, language: str, wrong: float, with_listed: bool
     if with_listed:
         aligners["listed heads"] = Aligner(prepared, listed, detector=detector)
     errors: dict[str, list[float]] = {}
+    last: list[float] = []
     clips: dict[str, Any] = {}
     farthest, changes, named = 0.0, 0, 0
     rng = random.Random(0)
     for path in sorted(folder.glob("*.cha")):
         original = chat.read(path).utterances
-        known = known_starts(path, original)
+        known, known_ends = known_times(path, original)
         recording = Recording.open(next(path.with_suffix(s) for s in AUDIO_SUFFIXES if path.with_suffix(s).exists()))
         duration_ms = int(recording.duration_s * 1000)
         plain = [without_times(each) for each in original]
         found = {name: aligner.align(plain, recording) for name, aligner in aligners.items()}
         starts = {name: aligned_starts(each, plain) for name, each in found.items()}
         starts |= {"uniform": uniform(plain, duration_ms), "transcribe and match": matched(found["align"], duration_ms)}
+        ends = aligned_spans(found["align"], plain)
+        last += [ends[place].end_ms - end if place in ends else np.inf for place, end in known_ends.items()]
         own: dict[str, list[float]] = {}
         for name, each in starts.items():
             own[name] = [each.get(place, np.inf) - start for place, start in known.items()]
@@ -202,6 +228,7 @@ def run(folder: Path, model: str, language: str, wrong: float, with_listed: bool
     return {
         "words": len(errors["align"]),
         "methods": {name: shares(each) for name, each in errors.items()},
+        "word_ends": shares(last),
         "farthest_utterance_ms": round(farthest),
         "attention": measured.as_dict(),
         "changed_words": changes,

@@ -111,7 +111,9 @@ def timed_words(models: dict[str, Path], out: dict[str, Path]) -> list[dict[str,
 def word_starts(transcripts: Path) -> dict[str, Any]:
     """Return how far the starts of correctly recognized words of the test speakers are from the known ones."""
     references = sorted(TEST.glob("*.cha"))
-    return summary([error for path in references for error in errors_ms(path, chat.read(transcripts / path.name))])
+    return summary(
+        [error for path in references for error in errors_ms(path, chat.read(transcripts / path.name)).starts]
+    )
 
 
 def scores(report: Path) -> list[dict[str, Any]]:

@@ -136,7 +136,11 @@ CLAIMS = (
         "missed_speech",
         accuracy_summaries.missed,
     ),
-    Claim("Accuracy of the word onsets of `transcribe --wor`", "word_times", accuracy_summaries.words_in_time),
+    Claim(
+        "Accuracy of the times of words and utterances of `transcribe --wor`",
+        "word_times",
+        accuracy_summaries.words_in_time,
+    ),
     Claim(
         "Accuracy of the word onsets of `transcribe --wor` after fine-tuning, with and without the alignment loss",
         "alignment_loss",

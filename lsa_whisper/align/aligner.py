@@ -13,7 +13,7 @@ from functools import partial as bind
 
 import torch
 
-from lsa_whisper.align.heads import AlignmentHeads, shifted_mean
+from lsa_whisper.align.heads import AlignmentHeads
 from lsa_whisper.align.matching import DecodedWord, Matches, match_words, renumbered, spoken_order
 from lsa_whisper.align.model import AlignmentModel, spoken_places, token_spans
 from lsa_whisper.align.ranges import SKIP, SKIP_UNRECOGNIZED, Scores, WordRange, borders, divide
@@ -24,6 +24,7 @@ from lsa_whisper.audio.speech import vad
 from lsa_whisper.audio.speech.energy import SpeechActivity
 from lsa_whisper.audio.speech.windows import pack_windows
 from lsa_whisper.chat import Utterance
+from lsa_whisper.decoding.cross_attention import shifted_mean
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.decoding.spoken_language import MIN_SOUND_S
@@ -208,12 +209,12 @@ class Aligner:
         step_ms = 1000 * self._model.checkpoint.time_precision_s
         frames = max(1, round(window.duration_ms / step_ms))
         heads = self._heads.heads
-        weights = shifted_mean(self._model.attention(hidden(), ids, [head.pair for head in heads]), heads)[:, :frames]
+        weights = self._model.attention(hidden(), ids, [head.pair for head in heads])
+        weights = shifted_mean(weights, [head.lag for head in heads])[:, :frames]
         times = token_spans(weights, row, speech.silence(window), step_ms)
-        origin_ms = window.start_ms - self._heads.late_ms
         for index, places in spoken_places(row).items():
-            start = max(origin_ms + round(times[places[0]][0] * step_ms), window.start_ms)
-            end = min(origin_ms + round(times[places[-1]][1] * step_ms), window.end_ms)
+            start = window.start_ms + round(times[places[0]][0] * step_ms)
+            end = min(window.start_ms + round(times[places[-1]][1] * step_ms), window.end_ms)
             span = TimeSpan(start, max(end, start + 1))
             yield index, AlignedWord(text.words[index], span, float(logprobs[places].mean()))
 

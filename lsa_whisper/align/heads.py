@@ -6,15 +6,11 @@ listed are better. So the heads are measured once for each model (``measuring``)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from lsa_whisper.checkpoint import digest
-from lsa_whisper.decoding.cross_attention import Weights
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.labels import Labels
 from lsa_whisper.system import machine, plain_json
@@ -42,45 +38,25 @@ class AlignmentHeads:
     Attributes:
         heads: the heads that follow the sound, the best first.
         labels: how the known text is written for the model.
-        late_ms: how much later than the words the path through the attention of these heads is; half of the words are
-            later.
     """
 
     heads: tuple[LaggedHead, ...]
     labels: Labels
-    late_ms: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields, ready for JSON."""
-        return {"heads": [astuple(head) for head in self.heads], "labels": asdict(self.labels), "late_ms": self.late_ms}
+        return {"heads": [astuple(head) for head in self.heads], "labels": asdict(self.labels)}
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> AlignmentHeads:
         """Return the heads of an :meth:`as_dict` mapping.
 
-        >>> made = AlignmentHeads((LaggedHead(2, 0, 3),), Labels("verbatim"), 4)
+        >>> made = AlignmentHeads((LaggedHead(2, 0, 3),), Labels("verbatim"))
         >>> AlignmentHeads.from_dict(made.as_dict()) == made
         True
         """
         heads = tuple(LaggedHead(*map(int, row)) for row in fields["heads"])
-        return cls(heads, Labels.from_dict(fields["labels"]), int(fields["late_ms"]))
-
-
-def shifted_mean(weights: Weights, heads: Sequence[LaggedHead]) -> Weights:
-    """Return the mean of the heads' attention, each moved by its lag, ``(tokens, frames)``.
-
-    >>> shifted_mean(np.array([[[0, 1, 0]], [[0, 0, 1]]], np.float32), [LaggedHead(0, 0), LaggedHead(0, 1, 1)]).tolist()
-    [[0.0, 1.0, 0.0]]
-    """
-    total = np.zeros(weights.shape[1:], np.float32)
-    frames = weights.shape[2]
-    for own, head in zip(weights, heads, strict=True):
-        if head.lag >= 0:
-            total[:, : frames - head.lag] += own[:, head.lag :]
-        else:
-            total[:, -head.lag :] += own[:, : head.lag]
-    mean: Weights = total / np.float32(len(heads))
-    return mean
+        return cls(heads, Labels.from_dict(fields["labels"]))
 
 
 def stored_heads(path: str | Path) -> AlignmentHeads | None:
@@ -103,4 +79,4 @@ def store_heads(path: str | Path, heads: AlignmentHeads) -> None:
 
 def _place(path: str | Path) -> Path:
     name = digest(path).rpartition(":")[2].replace("/", "-")
-    return machine.cache_home() / "lsa-whisper" / "heads" / f"{name}-3.json"  # with 2, speaker codes took time
+    return machine.cache_home() / "lsa-whisper" / "heads" / f"{name}-4.json"  # with 3, words were longer

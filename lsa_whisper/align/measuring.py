@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from lsa_whisper import chat
-from lsa_whisper.align.heads import AlignmentHeads, LaggedHead, shifted_mean, store_heads, stored_heads
+from lsa_whisper.align.heads import AlignmentHeads, LaggedHead, store_heads, stored_heads
 from lsa_whisper.align.model import AlignmentModel, spoken_places, token_spans
 from lsa_whisper.align.text import TextToken, TextWord, text_tokens, text_words
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.audio.speech.energy import find_speech
 from lsa_whisper.chat import Utterance
-from lsa_whisper.decoding.cross_attention import Weights, alignment_heads
+from lsa_whisper.decoding.cross_attention import Weights, alignment_heads, shifted_mean
 from lsa_whisper.labels import Labels
 from lsa_whisper.system.shipped import STORYBOOK, shipped
 from lsa_whisper.system.terminal import print_progress
@@ -34,7 +34,6 @@ _TRIED = 6
 _CANDIDATES = 10
 _MAX_ERROR_MS = 400.0  # larger errors count as this
 _WORST_ERROR_MS = 150.0  # heads with a larger mean error do not follow the sound: the recording does not suit the model
-_NEAR_MS = 100.0  # words with a larger error say nothing about how late the others are
 _MARGIN_MS = 200
 _MAX_LAG = 15  # frames
 _AROUND_MS = 300
@@ -63,11 +62,7 @@ def measure_heads(model: AlignmentModel, transcript: Path) -> AlignmentHeads:
     own = model.checkpoint.labels
     styles = [own, Labels("verbatim")] if own.style == "chat" else [own]
     known = min((KnownRecording(model, transcript, style) for style in styles), key=_error_of_best)
-    chosen = _best_heads(known, model)
-    errors = known.errors_ms(chosen)
-    near = errors[np.abs(errors) <= _NEAR_MS]
-    follows = len(near) and known.mean_error(chosen) <= _WORST_ERROR_MS
-    return AlignmentHeads(tuple(chosen), known.labels, round(float(np.median(near))) if follows else 0)
+    return AlignmentHeads(tuple(_best_heads(known, model)), known.labels)
 
 
 def _error_of_best(known: KnownRecording) -> float:
@@ -186,7 +181,7 @@ class _KnownWindow:
 
     def errors_ms(self, heads: Sequence[LaggedHead]) -> npt.NDArray[np.float64]:
         weights = np.stack([self.weights[head.pair].astype(np.float32) for head in heads])
-        times = token_spans(shifted_mean(weights, heads), self.row, self.silence, self.step_ms)
+        times = token_spans(shifted_mean(weights, [head.lag for head in heads]), self.row, self.silence, self.step_ms)
         return np.array(
             [
                 times[places[0]][0] * self.step_ms - self.known[word][0]

@@ -115,4 +115,4 @@ class AlignmentModel:
     def attention(self, hidden: torch.Tensor, tokens: Sequence[int], heads: Sequence[Any]) -> Weights:
         """Return the cross-attention of some heads to known text, ``(heads, tokens, frames)``."""
         with torch.inference_mode():
-            return cross_attention(self._model, hidden, self._prompt, [tokens], heads)[0]
+            return next(cross_attention(self._model, hidden, self._prompt, [tokens], heads))

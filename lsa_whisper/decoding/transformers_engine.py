@@ -18,7 +18,7 @@ from lsa_whisper.checkpoint import Checkpoint, decoder_prompt, language_tokens
 from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
 from lsa_whisper.decoding.batches import Batches
 from lsa_whisper.decoding.beam_search import two_pass_search
-from lsa_whisper.decoding.cross_attention import alignment_heads, mean_attention
+from lsa_whisper.decoding.cross_attention import alignment_heads, cross_attention, mean_in_step
 from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit, verify_language
 from lsa_whisper.decoding.features import log_mel
 from lsa_whisper.decoding.greedy import FoundTexts, Search, greedy_search
@@ -204,12 +204,13 @@ class TransformersDecoder:
             row[: self._parser.length(row, self._limit(duration_s))]
             for row, duration_s in zip(rows, durations_s, strict=True)
         ]
-        weights = mean_attention(self.model, hidden, self.prompt, texts, alignment_heads(self.model))
+        weights = cross_attention(self.model, hidden, self.prompt, texts, alignment_heads(self.model))
+        step_s = self._checkpoint.time_precision_s
         return [
             token_times(
-                each,
+                mean_in_step(each[:, :, : max(1, round(duration_s / step_s))]),
                 duration_s,
-                self._checkpoint.time_precision_s,
+                step_s,
                 texts=["" if token in self.rules.timestamps_s else self._text([token]) for token in tokens],
                 silence=silence_of(sound, self._rate_hz),
             )

@@ -16,7 +16,6 @@ from lsa_whisper.timespan import TimeSpan
 
 TimedWord = tuple[str, TimeSpan]
 _FRAME_MS = 20
-_AFTER_MS = 100
 
 
 def align_words(
@@ -80,22 +79,15 @@ def adjacent_spans(spans: Sequence[TimeSpan], words: Sequence[Sequence[TimedWord
 
 
 def spans_of_words(spans: Sequence[TimeSpan], words: Sequence[Sequence[TimedWord]]) -> list[TimeSpan]:
-    """Return spans from the first to the last word of each utterance, for text that no timestamp ends.
-
-    An utterance lasts :data:`_AFTER_MS` longer than its last word, unless the next one begins before: words seem to end
-    before they do. One without a timed word keeps its span.
+    """Return spans from the first to the last word of each utterance; one without a timed word keeps its span.
 
     >>> spans_of_words([TimeSpan(0, 500), TimeSpan(500, 9000)], [[], [("hi", TimeSpan(820, 900))]])
-    [TimeSpan(start_ms=0, end_ms=500), TimeSpan(start_ms=820, end_ms=1000)]
+    [TimeSpan(start_ms=0, end_ms=500), TimeSpan(start_ms=820, end_ms=900)]
     """
-    placed = []
-    for number, (span, timed) in enumerate(zip(spans, words, strict=True)):
-        if timed:
-            later = next((following[0][1].start_ms for following in words[number + 1 :] if following), spans[-1].end_ms)
-            last = timed[-1][1].end_ms
-            span = TimeSpan(timed[0][1].start_ms, max(last, min(last + _AFTER_MS, later)))
-        placed.append(span)
-    return placed
+    return [
+        TimeSpan(timed[0][1].start_ms, timed[-1][1].end_ms) if timed else span
+        for span, timed in zip(spans, words, strict=True)
+    ]
 
 
 def fit_words(words: Sequence[TimedWord], span: TimeSpan) -> list[TimedWord]:

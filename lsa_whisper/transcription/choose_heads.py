@@ -24,7 +24,7 @@ from lsa_whisper.audio.speech.energy import silence_of
 from lsa_whisper.chat import Utterance
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.corpus import Session, discover
-from lsa_whisper.decoding.cross_attention import Head, alignment_heads, cross_attention
+from lsa_whisper.decoding.cross_attention import Head, alignment_heads, cross_attention, mean_in_step
 from lsa_whisper.decoding.decoder import DecodedWindow, TimedToken
 from lsa_whisper.decoding.token_times import spoken_spans
 from lsa_whisper.decoding.word_times import align_words
@@ -199,7 +199,7 @@ class _AttentionWindow:
 
     def errors_ms(self, heads: Sequence[Head]) -> Iterator[float]:
         """Yield the error of the start time of each correctly recognized word."""
-        weights = np.stack([self._weights[head] for head in heads]).astype(np.float32).mean(axis=0)
+        weights = mean_in_step(np.stack([self._weights[head] for head in heads]).astype(np.float32))
         spans = spoken_spans(weights, self._texts, self._silence, 1000 * self._step_s)
         timed = [
             TimedToken(text, begin * self._step_s, end * self._step_s)

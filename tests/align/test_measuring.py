@@ -28,7 +28,7 @@ def model():
 def test_the_heads_that_follow_the_sound_are_found(model):
     found = measure_heads(model, DEV / "dev01.cha")
     assert {head.layer for head in found.heads} <= {0, 2}
-    assert all(abs(head.lag) <= 15 for head in found.heads) and abs(found.late_ms) <= 20
+    assert all(abs(head.lag) <= 15 for head in found.heads)
     assert found.labels == Labels("verbatim"), "nano learned from cleaned transcripts, and does not know signs"
     errors = KnownRecording(model, DEV / "dev02.cha", found.labels).errors_ms(found.heads)
     assert np.mean(np.abs(errors) <= 200) > 0.9, "they follow a recording that they were not chosen on"
@@ -36,6 +36,6 @@ def test_the_heads_that_follow_the_sound_are_found(model):
 
 def test_heads_are_measured_once(model, monkeypatch):
     calls = []
-    heads = AlignmentHeads((LaggedHead(1, 2, -3),), Labels("chat", version=2), 4)
+    heads = AlignmentHeads((LaggedHead(1, 2, -3),), Labels("chat", version=2))
     monkeypatch.setattr(measuring, "measure_heads", lambda *_: calls.append(1) or heads)
     assert model_heads(model, NANO) == model_heads(model, NANO) == heads and len(calls) == 1

@@ -202,7 +202,7 @@ def _stock_drafts(
         words = align_words(stretch.utterances, segment.timed)
         spans = list(stretch.spans)
         if segment.timed:
-            spans = (adjacent_spans if segment.closed else spans_of_words)(spans, words)
+            spans = spans_of_words(spans, words)
         logprobs = word_logprobs(stretch.utterances, segment)
         for each, at, said, scores in zip(stretch.utterances, spans, words, logprobs, strict=True):
             drafted = utterance(each.speaker, each.text, at, said)

@@ -259,6 +259,18 @@ def test_a_long_pause_ends_an_utterance_and_a_short_one_does_not(tmp_path):
     assert [each.span.start_ms for each in read.utterances] == [0, 3700]
 
 
+def test_utterances_of_a_segment_last_from_their_first_word_to_their_last():
+    """The timestamps of a stock model are rounded, and cut where nobody paused."""
+    words = [("Yes.", 0.4, 0.7), ("I", 1.1, 1.3), ("know.", 1.3, 1.9)]
+    text = " ".join(word for word, *_ in words)
+    window = DecodedWindow((DecodedSegment(text, 0.0, 5.0, timed=timed(words)),))
+    header = TranscriptHeader("a")
+    made = assemble_with_scores(
+        [TimeSpan(0, 5000)], [window], labels=Labels("verbatim"), duration_ms=5000, header=header, is_stock=True
+    )
+    assert [each.span for each in made.transcript.utterances] == [TimeSpan(400, 700), TimeSpan(1100, 1900)]
+
+
 @pytest.mark.parametrize("end", [11_000, 12_600])
 def test_text_goes_on_across_the_border_of_two_windows(end):
     windows = [TimeSpan(0, 10_000), TimeSpan(end, 20_000)]
