@@ -93,12 +93,6 @@ def test_corrected_transcripts_are_never_overwritten(visits, scripted, tmp_path)
     assert b"frog" in corrected.read_bytes() and b"%wor" in (tmp_path / "out" / "v02.cha").read_bytes()
 
 
-def test_an_engine_of_batchaligns_is_sent_to_its_own_command(visits, scripted):
-    words = ("batchalign", "transcribe", visits, "--model", scripted, "--lang", "eng", "--engine", "rev")
-    result = cli(*words)
-    assert result.exit_code == 1 and "batchalign transcribe --engine rev" in result.stderr
-
-
 def test_batchaligns_own_command_knows_the_engine(visits, scripted, tmp_path):
     chosen = [visits / name for name in ("corrupt.wav", "silent.wav", "deep/v01.wav")]
     words = ["batchalign", "run", "--", "--plain", "transcribe", *chosen, "-o", tmp_path / "out", "--lang", "eng"]

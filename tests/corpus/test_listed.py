@@ -102,7 +102,7 @@ def test_packed_lhotse_cuts(tmp_path, sound):
     }
     path = tmp_path / "cuts.jsonl.gz"
     path.write_bytes(gzip.compress((json.dumps(cut) + "\n").encode()))
-    assert rows(tmp_path, path, media=sound) == [("< a dog > // a cat ran.", "CHI-CHI")]
+    assert rows(tmp_path, path, audio=sound) == [("< a dog > // a cat ran.", "CHI-CHI")]
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(CorpusError, match=r"cuts\.jsonl\.gz: is cut off"):
         rows(tmp_path, path)

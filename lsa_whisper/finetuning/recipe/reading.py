@@ -71,7 +71,7 @@ def verify_overrides(set: Sequence[str]) -> None:
     >>> verify_overrides(["training.learning_rate=fast"])
     Traceback (most recent call last):
     ...
-    lsa_whisper.errors.RecipeError: override: training.learning_rate: must be a number, not 'fast'
+    lsa_whisper.errors.RecipeError: override: training.learning_rate: expected a number, not 'fast'
 
     Raises:
         RecipeError: With every problem found.
