@@ -133,7 +133,7 @@ def test_speakers_and_other_rules_are_in_table_and_report(tmp_path):
         [tmp_path / "heard"],
         names=["heard"],
         out=tmp_path / "report",
-        speakers=True,
+        speaker_errors=True,
         as_=["batchalign2"],
     )
     text = (tmp_path / "report" / "report.md").read_text("utf-8")
