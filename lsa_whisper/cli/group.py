@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import Any
@@ -63,6 +64,9 @@ class _Commands(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(141)
         except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                click.echo(f"lsa-whisper: {printable(str(error.filename)[:40])}...: too long for a name", err=True)
+                sys.exit(1)
             reason = disk_error_reason(error)
             if reason is None or error.filename:
                 raise

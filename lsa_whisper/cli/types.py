@@ -32,10 +32,10 @@ class _PathType(click.Path):
 class _OutType(click.Path):
     """Where results go: a folder, or a file of one of the ``suffixes``, neither of which need exist."""
 
-    def __init__(self, *suffixes: str, is_folder: bool = True):
-        """Take the endings that a file may have, and whether a folder may be named."""
+    def __init__(self, *suffixes: str, is_folder: bool = True, is_written: bool = True):
+        """Take the endings that a file may have, whether a folder may be named, and whether something is written."""
         super().__init__()
-        self._suffixes, self._is_folder = suffixes, is_folder
+        self._suffixes, self._is_folder, self._is_written = suffixes, is_folder, is_written
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not str(value).strip():
@@ -52,7 +52,7 @@ class _OutType(click.Path):
         if not self._is_folder and path.is_dir():
             example = path / f"results{self._suffixes[0]}"
             raise LsaWhisperError(f"{path}: is a folder; name the file to write, such as {example}")
-        if reason := unwritable_reason(path.parent if path.is_file() else path):
+        if self._is_written and (reason := unwritable_reason(path.parent if path.is_file() else path)):
             raise DiskError(f"{path}: cannot be written ({reason}); name a place of your own")
         return path
 
@@ -105,7 +105,7 @@ class _DeviceType(click.ParamType[Any]):
 PATH = _PathType()
 OUT = _OutType()
 TABLE = _OutType(".csv", ".tsv", ".txt", is_folder=False)
-TRANSCRIPT_OR_FOLDER = _OutType(".cha")
+TRANSCRIPT_OR_FOLDER = _OutType(".cha", is_written=False)  # transcripts that are there already are left as they are
 PAGE = _OutType(".html", ".htm", is_folder=False)
 RECIPE = _OutType(".yaml", ".yml", is_folder=False)
 MODEL = _ModelType()

@@ -229,3 +229,10 @@ def test_a_place_that_only_seems_writable_is_found_out_at_once(command):
 def test_the_kinds_of_a_format_may_be_written_as_people_write_them():
     found = CliRunner().invoke(main, ["transcribe", "visit.flac", "--format", "SRT .eaf", "--language", "xx"])
     assert "language 'xx'" in found.stderr
+
+
+@pytest.mark.parametrize("command", ["transcribe visit.flac -o", "transcribe", "evaluate visit.cha", "review"])
+def test_a_name_too_long_for_a_disk_is_told(command):
+    found = CliRunner().invoke(main, [*command.split(), f"{'x' * 300}.docx"])
+    assert found.exit_code == 1 and found.stderr.startswith("lsa-whisper: ") and found.stderr.count("\n") == 1
+    assert "x" * 30 in found.stderr

@@ -17,7 +17,8 @@ import torch
 
 from lsa_whisper import chat
 from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
-from lsa_whisper.transcription import Transcriber, transcribe
+from lsa_whisper.transcription import Transcriber, TranscriptionOptions, transcribe
+from lsa_whisper.transcription.files.cheap_checks import verify_call
 
 
 @pytest.fixture
@@ -157,6 +158,11 @@ def test_a_name_that_is_not_utf8_is_reported(visit, scripted, tmp_path):
 def test_a_name_that_no_disk_takes_fails_alone(visit, scripted, tmp_path):
     result = transcribe([visit, tmp_path / ("a" * 300)], model=scripted, out=tmp_path)
     assert len(result.done) == 1 and "too long" in result.failed[0].reason
+
+
+def test_many_recordings_may_be_named_at_once(tmp_path):
+    """Their names together are longer than a path can be."""
+    verify_call([tmp_path / f"{'visit' * 20}{number}.wav" for number in range(100)], TranscriptionOptions())
 
 
 def test_silence_is_a_valid_empty_transcript(folder, scripted, tmp_path):

@@ -33,7 +33,7 @@ def verify_call(inputs: Sequence[Path], options: TranscriptionOptions) -> None:
         )
     if found := [each for each in inputs if each.suffix.lower() in DOCUMENT_SUFFIXES and each.is_file()]:
         raise LsaWhisperError(f"{found[0]}: is a text, not a recording; name the file with the sound")
-    if len(inputs) > 1 and (whole := Path(" ".join(map(str, inputs)))).exists():
+    if len(inputs) > 1 and _exists(whole := Path(" ".join(map(str, inputs)))):
         raise LsaWhisperError(f'{whole}: a name with spaces needs quotes; write "{whole}"')
     language = options.language
     if not options.detects_language and not is_known(language):
@@ -92,6 +92,7 @@ def verify_writable(jobs: _Jobs) -> None:
 
 
 def _exists(target: Path) -> bool:
+    """Return whether something is there; nothing is under a name too long, such as those of many recordings at once."""
     try:
         return target.exists()
     except OSError:
