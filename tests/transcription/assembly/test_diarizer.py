@@ -20,7 +20,7 @@ from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.cli import main
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.transcription import transcribe
-from lsa_whisper.transcription.assembly import diarizer
+from lsa_whisper.transcription.assembly import diarizer, voices
 from lsa_whisper.transcription.assembly.diarizer import COMMUNITY_MODEL, find_diarizer
 
 STAND_IN = """
@@ -140,6 +140,8 @@ def test_the_sound_stays_in_memory_and_on_this_machine(installed, visit, tmp_pat
 
 def test_the_model_in_the_hubs_cache_is_the_default(installed, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    find_spec = diarizer.util.find_spec
+    monkeypatch.setattr(diarizer.util, "find_spec", lambda name: None if name == voices.PACKAGE else find_spec(name))
     with pytest.raises(CheckpointError, match=f"{COMMUNITY_MODEL}: no such folder.*--speakers-model"):
         find_diarizer("auto", None)
     stored = tmp_path / "hub" / f"models--{COMMUNITY_MODEL.replace('/', '--')}"
