@@ -6,18 +6,16 @@ Paths may be shipped files, and models have several names. Where results cannot 
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import Any
 
 import click
 
 from lsa_whisper.errors import DiskError, LsaWhisperError
+from lsa_whisper.system.device import verify_device
 from lsa_whisper.system.disk import unwritable_reason
 from lsa_whisper.system.listing import DOCUMENT_SUFFIXES
 from lsa_whisper.system.shipped import with_shipped
-
-_DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 
 
 class _PathType(click.Path):
@@ -32,10 +30,10 @@ class _PathType(click.Path):
 class _OutType(click.Path):
     """Where results go: a folder, or a file of one of the ``suffixes``, neither of which need exist."""
 
-    def __init__(self, *suffixes: str, is_folder: bool = True, is_written: bool = True):
-        """Take the endings that a file may have, whether a folder may be named, and whether something is written."""
+    def __init__(self, *suffixes: str, is_folder: bool = True):
+        """Take the endings that a file may have, and whether a folder may be named."""
         super().__init__()
-        self._suffixes, self._is_folder, self._is_written = suffixes, is_folder, is_written
+        self._suffixes, self._is_folder = suffixes, is_folder
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not str(value).strip():
@@ -52,7 +50,8 @@ class _OutType(click.Path):
         if not self._is_folder and path.is_dir():
             example = path / f"results{self._suffixes[0]}"
             raise LsaWhisperError(f"{path}: is a folder; name the file to write, such as {example}")
-        if self._is_written and (reason := unwritable_reason(path.parent if path.is_file() else path)):
+        # What is there already may be finished, and is then left as it is, also where nothing can be written.
+        if not path.exists() and (reason := unwritable_reason(path)):
             raise DiskError(f"{path}: cannot be written ({reason}); name a place of your own")
         return path
 
@@ -97,15 +96,14 @@ class _DeviceType(click.ParamType[Any]):
     name = "device"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not _DEVICE.fullmatch(value):
-            raise LsaWhisperError(f"device {value!r} is not known; choose auto, cpu, cuda, cuda:1 or mps")
+        verify_device(value)
         return value
 
 
 PATH = _PathType()
 OUT = _OutType()
 TABLE = _OutType(".csv", ".tsv", ".txt", is_folder=False)
-TRANSCRIPT_OR_FOLDER = _OutType(".cha", is_written=False)  # transcripts that are there already are left as they are
+TRANSCRIPT_OR_FOLDER = _OutType(".cha")
 PAGE = _OutType(".html", ".htm", is_folder=False)
 RECIPE = _OutType(".yaml", ".yml", is_folder=False)
 MODEL = _ModelType()

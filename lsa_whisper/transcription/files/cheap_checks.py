@@ -11,13 +11,13 @@ from lsa_whisper.chat.media_name import media_name
 from lsa_whisper.errors import DiskError, LsaWhisperError
 from lsa_whisper.formats import FORMATS
 from lsa_whisper.languages import is_known
+from lsa_whisper.system.device import verify_device
 from lsa_whisper.system.disk import unwritable_reason
 from lsa_whisper.system.listing import DOCUMENT_SUFFIXES
 from lsa_whisper.system.machine import nearest_existing
 from lsa_whisper.transcription.options import TranscriptionOptions
 
 _Jobs = Sequence[tuple[Path, Path]]
-_DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 
 
 def verify_call(inputs: Sequence[Path], options: TranscriptionOptions) -> None:
@@ -40,8 +40,7 @@ def verify_call(inputs: Sequence[Path], options: TranscriptionOptions) -> None:
         raise LsaWhisperError(
             f"language {language!r} is not known; name it, such as English, en or eng, or say auto or mixed"
         )
-    if not _DEVICE.fullmatch(options.device):
-        raise LsaWhisperError(f"device {options.device!r} is not known; choose auto, cpu, cuda, cuda:1 or mps")
+    verify_device(options.device)
 
 
 def split_formats(names: Sequence[str]) -> tuple[str, ...]:
