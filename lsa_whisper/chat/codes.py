@@ -69,3 +69,5 @@ UNTRANSCRIBED = frozenset(("xxx", "yyy", "www"))
 
 TONE_LANGUAGES = frozenset(["zho", "cmn", "yue", "nan", "min", "hak", "wuu", "vie", "tha", "cym"])
 """Languages whose words may contain digits (tone marks; in Welsh by convention)."""
+RECORD = "lsa-whisper record"
+"""Begins the comment by which a program knows what a transcript was made of; it says nothing to people."""

@@ -12,6 +12,7 @@ from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from lsa_whisper.chat import Transcript
+from lsa_whisper.chat.codes import RECORD
 from lsa_whisper.chat.disfluencies import Disfluency
 from lsa_whisper.timespan import TimeSpan
 
@@ -43,7 +44,7 @@ def serialize(transcript: Transcript) -> bytes:
     people = (f"{each.code}: {each.role.replace('_', ' ')}" for each in transcript.participants.values())
     document.add_paragraph(_plain("; ".join(people)))
     for line in transcript.headers:
-        if line.name == "@Comment":
+        if line.name == "@Comment" and not line.value.startswith(RECORD):
             document.add_paragraph(_plain(line.value))
     if marks := list(_marks(transcript)):
         document.add_heading("What the marks mean", 1)

@@ -25,7 +25,7 @@ def visit():
             utterance("CHI", "no !"),
         ],
         media="visit",
-        comments=["not checked by a person"],
+        comments=["not checked by a person", "lsa-whisper record 01 23 45 67"],
     )
 
 
@@ -46,7 +46,8 @@ def test_a_document_has_who_said_what_and_when(visit):
         ("CHI", "", "no !"),
     ]
     text = "\n".join(each.text for each in made.paragraphs)
-    assert text.startswith("visit\nCHI: Target Child; MOT: Mother\nnot checked by a person")
+    assert text.startswith("visit\nCHI: Target Child; MOT: Mother\nnot checked by a person\n")
+    assert "record" not in text, "a comment for programs says nothing to people"
 
 
 def test_a_document_explains_the_marks_that_occur_and_no_other(visit):

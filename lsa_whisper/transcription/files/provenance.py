@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsa_whisper.chat import Transcript, parse, serialize
+from lsa_whisper.chat.codes import RECORD
 from lsa_whisper.errors import LsaWhisperError
 
 _DIGITS = 16
 _DIGEST = f"([0-9a-f]{{{_DIGITS}}})"
-_LINE = re.compile(rf"^@Comment:\tlsa-whisper record {_DIGEST} {_DIGEST} {_DIGEST} {_DIGEST}\r?\n", re.MULTILINE)
+_LINE = re.compile(rf"^@Comment:\t{RECORD} {_DIGEST} {_DIGEST} {_DIGEST} {_DIGEST}\r?\n", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def digest_inputs(recording: RecordingIdentity, model: str, settings: Mapping[st
 def add_provenance(transcript: Transcript, inputs: str, recording: RecordingIdentity) -> Transcript:
     """Return the transcript with its provenance record above the first utterance."""
     text = serialize(transcript)
-    line = f"@Comment:\tlsa-whisper record {inputs} {fingerprint(text)} {recording.sound[:_DIGITS]} {recording.place}\n"
+    line = f"@Comment:\t{RECORD} {inputs} {fingerprint(text)} {recording.sound[:_DIGITS]} {recording.place}\n"
     at = next(match.start() for match in re.finditer(r"^(\*|@End)", text, re.MULTILINE))
     return parse(text[:at] + line + text[at:])
 
