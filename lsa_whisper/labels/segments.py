@@ -11,9 +11,9 @@ from math import ceil
 from lsa_whisper.labels.sentence_marks import ends_sentence
 from lsa_whisper.timespan import TimeSpan
 
-MAX_PAUSE_MS = 1500
-"""A pause of at least this length ends an utterance, with or without a mark. With OpenAI's base on 13 clips of real
-conversation, F1 of boundaries rises from .49 to .55 on three and is .63 on ten meetings (.64 without it)."""
+MAX_PAUSE_MS = 1200
+"""A pause of at least this length ends an utterance, with or without a mark. With OpenAI's base on 24 recordings of
+real people, F1 of boundaries is .60 from .9 to 1.3 s, .59 with 1.5 s, and .58 with .8 s or without such a pause."""
 _LEADING_WORDS = {
     "eng": "a an and are as at because but by for from i'm if is it's my of or our than that's the their to was were "
     "we're with you're your",

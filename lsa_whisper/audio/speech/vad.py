@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,10 +26,11 @@ from lsa_whisper.audio.speech.energy import (
     merge_active_frames,
 )
 from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.system.library_internals import SileroStream
 
 DETECTORS = ("either", "silero", "energy")
 _RATE_HZ = 16_000
-_CHUNK = 512  # samples per call of the model, which keeps a state between calls
+_CHUNK = 512  # samples of which the model gives one probability
 _ONSET = 0.4  # the model's defaults of 0.5 and 0.35 lose quiet filled pauses and fragments
 _OFFSET = 0.25
 
@@ -86,34 +86,27 @@ def _probabilities(blocks: Iterable[npt.NDArray[np.float32]]) -> Iterator[float]
     """Yield the probability of speech in each chunk, the last one padded with silence."""
     import torch
 
-    model = _load()
+    stream = SileroStream(str(_weights()))  # one for each recording: it has a state
     threads = torch.get_num_threads()
-    # A chunk is so small that sharing it among threads costs more than it saves.
+    # The parts are so small that sharing them among threads costs more than it saves.
     torch.set_num_threads(1)
     try:
         with torch.inference_mode():
-            for chunk in _chunks(blocks):
-                yield model(torch.from_numpy(chunk), _RATE_HZ).item()
+            for chunks in _whole_chunks(blocks):
+                yield from stream.probabilities(torch.from_numpy(chunks))
     finally:
         torch.set_num_threads(threads)
 
 
-def _chunks(blocks: Iterable[npt.NDArray[np.float32]]) -> Iterator[npt.NDArray[np.float32]]:
+def _whole_chunks(blocks: Iterable[npt.NDArray[np.float32]]) -> Iterator[npt.NDArray[np.float32]]:
+    """Yield the samples again, in blocks of whole chunks."""
     rest = np.zeros(0, np.float32)
     for block in blocks:
         samples = np.concatenate((rest, block))
         complete = len(samples) // _CHUNK * _CHUNK
-        yield from samples[:complete].reshape(-1, _CHUNK)
+        yield samples[:complete]
         rest = samples[complete:]
-    if len(rest):
-        yield np.pad(rest, (0, _CHUNK - len(rest)))
-
-
-def _load() -> Any:
-    import torch
-
-    # Loaded for each recording, because the model has a state that two recordings must not share.
-    return torch.jit.load(str(_weights()), map_location="cpu").eval()
+    yield np.pad(rest, (0, -len(rest) % _CHUNK))
 
 
 def _weights() -> Path:
