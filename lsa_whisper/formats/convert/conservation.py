@@ -78,12 +78,12 @@ def losses_of_reading(found: FoundTranscript) -> list[Loss]:
     return [Loss("words", found.lost_words, found.lost_place), *lost] if found.lost_words else lost
 
 
-def read_back(text: str | bytes, transcript: Transcript, to: str) -> Transcript:
-    """Return what a program reads from ``text``, which is ``transcript`` in the format ``to``; nothing may be there."""
-    if to in FOR_PEOPLE:  # each utterance stands there as it is
+def read_back(text: str | bytes, transcript: Transcript, format: str) -> Transcript:
+    """Return what a program reads from ``text``, which is ``transcript`` in this format; nothing may be there."""
+    if format in FOR_PEOPLE:  # each utterance stands there as it is
         return Transcript([replace(each, tiers=()) for each in transcript.utterances])
     data = text if isinstance(text, bytes) else text.encode(errors="replace")
-    suffix = f".{FORMAT_SUFFIXES[to].lower()}"
+    suffix = f".{FORMAT_SUFFIXES[format].lower()}"
     module = import_module(f"lsa_whisper.formats.reading.{READABLE[suffix]}")
     try:
         sources = module.parse(data, f"written{suffix}", Conventions())
