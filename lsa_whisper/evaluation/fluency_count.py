@@ -66,16 +66,12 @@ def _answer(system: System) -> Iterator[str]:
 
 def _which(yes: Sequence[Disfluency], no: Sequence[Disfluency], unknown: Sequence[Disfluency]) -> str:
     """Return which classes can be counted, which cannot, and which are too rare to tell."""
-    parts = [
-        gettext("can be counted: {classes}").format(classes=_names(yes)) if yes else "",
-        (gettext("cannot: {classes}") if yes else gettext("cannot be counted: {classes}")).format(classes=_names(no))
-        if no
-        else "",
-        gettext("fewer than {n}, too few to tell: {classes}").format(n=MIN_EVENTS, classes=_names(unknown))
-        if unknown
-        else "",
-    ]
-    sentence = "; ".join(part for part in parts if part)
+    parts = (
+        (gettext("can be counted: {classes}"), yes),
+        (gettext("cannot: {classes}") if yes else gettext("cannot be counted: {classes}"), no),
+        (gettext("fewer than {n}, too few to tell: {classes}"), unknown),
+    )
+    sentence = "; ".join(text.format(n=MIN_EVENTS, classes=_names(kinds)) for text, kinds in parts if kinds)
     return f"{sentence[0].upper()}{sentence[1:]}."
 
 

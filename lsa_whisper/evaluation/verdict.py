@@ -215,10 +215,8 @@ def _sample(systems: Sequence[System], material: Material) -> Iterator[str]:
             yield few.format(samples=samples, n=MIN_UNITS)
     rare = [kind for kind, d in systems[0].disfluency.by_class.items() if 0 < d.reference_events < MIN_EVENTS]
     if rare:
-        names = join_with_and([*map(class_name, rare)])
-        yield gettext("Fewer than {n} in the references, too few to judge: {classes}.").format(
-            n=MIN_EVENTS, classes=names
-        )
+        too_few = gettext("Fewer than {n} in the references, too few to judge: {classes}.")
+        yield too_few.format(n=MIN_EVENTS, classes=join_with_and([*map(class_name, rare)]))
 
 
 def _count(number: int, noun: str) -> str:
