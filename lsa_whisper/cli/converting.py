@@ -15,7 +15,7 @@ from lsa_whisper.cli.types import LANGUAGE, OUT
 @click.argument("inputs", nargs=-1, required=True, type=PATH)
 @click.option("-o", "--out", required=True, type=OUT, help="Output folder.")
 @click.option(
-    "--to",
+    "--format",
     default="cha",
     show_default=True,
     help="Output format: cha, eaf, textgrid, salt, json, srt, vtt, txt, csv, docx.",
@@ -46,7 +46,7 @@ def convert(**parameters: Any) -> None:
     Reads SALT, ELAN, Praat TextGrid, Transcriber, subtitles, plain text, NXT words, CTM, STM and the output of speech
     recognizers. The report counts what the files held before and after, and names each loss.
 
-    Example: lsa-whisper convert corpora/storybook/test -o build/eaf --to eaf
+    Example: lsa-whisper convert corpora/storybook/test -o build/eaf --format eaf
     """
     done = call("convert", **parameters)
     show(done.table())

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from lsa_whisper.cli.group import PATH, call, main, show
-from lsa_whisper.cli.types import OUT
+from lsa_whisper.cli.types import OUT, page_language_option
 
 
 @main.command()
@@ -17,6 +17,7 @@ from lsa_whisper.cli.types import OUT
 @click.option("--name", "names", multiple=True, help="Name of each, in order.")
 @click.option("--audio", type=PATH, help="Folder of the recordings, to play utterances in the report.")
 @click.option("--embed-audio", is_flag=True, help="Put the sound into report.html, to send it as one file.")
+@page_language_option
 @click.option(
     "--summary/--no-summary", default=True, show_default=True, help="Also write summary.html: one page to print."
 )

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from lsa_whisper.cli.group import PATH, call, main, show
-from lsa_whisper.cli.types import LANGUAGE, MODEL, OUT, PAGE, TABLE
+from lsa_whisper.cli.types import LANGUAGE, MODEL, OUT, PAGE, TABLE, page_language_option
 
 
 @main.command()
@@ -98,6 +98,7 @@ def prepare(**parameters: Any) -> None:
     type=PAGE,
     help="Write an HTML page: measures, timeline, trends and clips, or the plots and clips of data.",
 )
+@page_language_option
 @click.option("--profile", is_flag=True, help="Count how often, where and how long each class of disfluency is.")
 @click.option("--measures", is_flag=True, help="Measure language samples: MLU, NDW, TTR, D, maze words, rates.")
 @click.option("--events", is_flag=True, help="List every disfluency with its line.")

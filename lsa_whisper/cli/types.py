@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from lsa_whisper.errors import DiskError, LsaWhisperError
+from lsa_whisper.page.language import PAGE_LANGUAGES
 from lsa_whisper.system.device import verify_device
 from lsa_whisper.system.disk import unwritable_reason
 from lsa_whisper.system.listing import DOCUMENT_SUFFIXES
@@ -118,4 +119,12 @@ device_option = click.option(
 )
 verbose_option = click.option(
     "-v", "--verbose", is_flag=True, help="Also print the architecture and the vocabulary of the model."
+)
+
+page_language_option = click.option(
+    "--page-language",
+    default="en",
+    show_default=True,
+    type=click.Choice(PAGE_LANGUAGES),
+    help="Language of the page: English, German or Spanish.",
 )

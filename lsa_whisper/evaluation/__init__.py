@@ -19,6 +19,7 @@ from lsa_whisper.evaluation.results import Evaluation
 from lsa_whisper.evaluation.transcripts import transcript_at
 from lsa_whisper.evaluation.word_counts import WordCounts
 from lsa_whisper.languages import chat_code
+from lsa_whisper.page.language import check_page_language
 from lsa_whisper.scoring import verbatim_benchmark
 from lsa_whisper.scoring.bootstrap import MIN_SAMPLES, SAMPLES, Resamples
 from lsa_whisper.scoring.counts import Detections, WordErrors
@@ -63,6 +64,7 @@ def evaluate(
     summary: bool = True,
     decide: str = "auto",
     group: str = "auto",
+    page_language: str = "en",
 ) -> Evaluation:
     """Return the scores of one or several systems over the same references.
 
@@ -86,6 +88,7 @@ def evaluate(
             ``folder``, or each ``file`` alone; ``auto`` takes the first that tells.
         as_: scoring rules of other tools, each reported apart: see :data:`lsa_whisper.scoring.published.MODES`, and
             ``nyra`` (:mod:`lsa_whisper.scoring.verbatim_benchmark`).
+        page_language: the language of the report's pages: ``en``, ``de`` or ``es``.
 
     Raises:
         FormatError: a transcript of another format is damaged.
@@ -95,6 +98,7 @@ def evaluate(
     """
     check_modes(as_)
     check_grouping(group)
+    check_page_language(page_language)
     deciding_metric([], decide)
     if speaker_errors:
         require_meeteval()
@@ -113,8 +117,8 @@ def evaluate(
     typed = _typed(reference, hypotheses, out, names, audio, options, samples)
     typed += [
         word
-        for option, chosen in (("--decide", decide), ("--group", group))
-        if chosen != "auto"
+        for option, chosen in (("--decide", decide), ("--group", group), ("--page-language", page_language))
+        if chosen not in ("auto", "en")
         for word in (option, chosen)
     ]
     evaluation.material.command = command_line([*typed, *(flag for flag, given in flags.items() if given)])
@@ -122,7 +126,9 @@ def evaluate(
         return evaluation
     from lsa_whisper.evaluation.report import write_reports
 
-    report = write_reports(evaluation, Path(out), audio=audio, embed_audio=embed_audio, summary=summary)
+    report = write_reports(
+        evaluation, Path(out), audio=audio, embed_audio=embed_audio, summary=summary, language=page_language
+    )
     return replace(evaluation, report=report)
 
 

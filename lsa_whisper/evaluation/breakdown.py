@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from lsa_whisper.evaluation.cells import ERROR_HEADS, error_cells, head_cells, percent
 from lsa_whisper.evaluation.results import Evaluation
+from lsa_whisper.page.language import gettext
 from lsa_whisper.page.tables import ReportTable, TableCell
-from lsa_whisper.page.terms import CLASSES
+from lsa_whisper.page.terms import class_definition, class_title
 from lsa_whisper.scoring.bootstrap import MIN_EVENTS
 from lsa_whisper.scoring.confusion import NO_WORDS, PLAIN_WORDS
 from lsa_whisper.scoring.counts import Detections
@@ -54,18 +55,20 @@ def confusions(systems: Sequence[System]) -> Iterator[ReportTable]:
         used = [kind.value for kind in SCORED if any(kind.value in pair for pair in counts)]
         if not used:
             continue
-        titles = {kind.value: TableCell(CLASSES[kind][0], hover=CLASSES[kind][1]) for kind in SCORED}
-        titles |= {name: TableCell(name.capitalize(), hover=text) for name, text in _OTHERS.items()}
+        titles = {kind.value: TableCell(class_title(kind), hover=class_definition(kind)) for kind in SCORED}
+        titles |= {name: TableCell(gettext(name.capitalize()), hover=gettext(text)) for name, text in _OTHERS.items()}
         rows = [
             (titles[row], *(_count(counts[row, column], row == column) for column in (*used, *_OTHERS)))
             for row in (*used, *_OTHERS)
         ]
         name = f": {system.name}" if len(systems) > 1 else ""
         yield ReportTable(
-            f"Disfluency confusion matrix{name}",
-            "Rows: the reference. Columns: the system's transcript at the same words. On the diagonal the class is "
-            "correct; the table of detections above shows how much is correct in full.",
-            (TableCell("Reference"), *(titles[column] for column in (*used, *_OTHERS))),
+            gettext("Disfluency confusion matrix") + name,
+            gettext(
+                "Rows: the reference. Columns: the system's transcript at the same words. On the diagonal the class is "
+                "correct; the table of detections above shows how much is correct in full."
+            ),
+            (TableCell(gettext("Reference")), *(titles[column] for column in (*used, *_OTHERS))),
             tuple(rows),
             for_engineers=True,
             matrix=True,
@@ -84,7 +87,9 @@ def _grouped(systems: Sequence[System], group: str, title: str, lead: str, name:
         for label in labels
         for system, errors in zip(systems, found, strict=True)
     ]
-    return ReportTable(title, lead, head_cells(name, "System", *ERROR_HEADS), tuple(rows), folded=True)
+    return ReportTable(
+        gettext(title), gettext(lead), head_cells(name, "System", *ERROR_HEADS), tuple(rows), folded=True
+    )
 
 
 def _insertions(systems: Sequence[System]) -> ReportTable:
@@ -102,8 +107,8 @@ def _insertions(systems: Sequence[System]) -> ReportTable:
         rows.append((TableCell(system.name), *(TableCell(text) for text in texts)))
     columns = "Inserted in silence", "Minutes of silence", "Per minute", "Utterances with a run"
     return ReportTable(
-        "Inserted words (hallucinations)",
-        "Speech recognizers can insert fluent sentences in silence, or repeat words in a loop.",
+        gettext("Inserted words (hallucinations)"),
+        gettext("Speech recognizers can insert fluent sentences in silence, or repeat words in a loop."),
         head_cells("System", *columns, "Words in loops"),
         tuple(rows),
         for_engineers=True,
@@ -117,9 +122,11 @@ def _speaker_attribution(evaluation: Evaluation) -> ReportTable:
         cells = (*rates, percent(s.speakers.orc))
         rows.append((TableCell(s.name), TableCell(f"{s.speakers.cp_words:,}"), *map(TableCell, cells)))
     return ReportTable(
-        "Speaker-attributed word errors",
-        "Word errors, including words attributed to the wrong speaker (by meeteval). xxx is excluded on both sides. "
-        "A system that writes one speaker for several is not scored.",
+        gettext("Speaker-attributed word errors"),
+        gettext(
+            "Word errors, including words attributed to the wrong speaker (by meeteval). xxx is excluded on both "
+            "sides. A system that writes one speaker for several is not scored."
+        ),
         head_cells("System", "Words", "cpWER", "tcpWER", "ORC-WER"),
         tuple(rows),
         for_engineers=True,
@@ -133,9 +140,9 @@ def _typed(systems: Sequence[System]) -> ReportTable:
             found = pooled(system.total.typed) if name == "all together" else system.total.typed.get(name, Detections())
             counts = (found.reference_events, found.true_positives, found.false_negatives, found.false_positives)
             cells = (TableCell(f"{count:,}") for count in counts)
-            rows.append((TableCell(name), TableCell(system.name), *cells, TableCell(percent(found.f1))))
+            rows.append((TableCell(gettext(name)), TableCell(system.name), *cells, TableCell(percent(found.f1))))
     return ReportTable(
-        "As in the Nyra Verbatim Speech Benchmark",
+        gettext("As in the Nyra Verbatim Speech Benchmark"),
         TYPED_RULES,
         head_cells("Type", "System", "In reference", "Found", "Missed", "False alarms", "F1"),
         tuple(rows),
@@ -150,11 +157,16 @@ def _class_characters(systems: Sequence[System]) -> ReportTable:
             errors = system.total.class_characters.get(kind.value)
             if errors is not None:
                 counts = (TableCell(f"{errors.reference_words:,}"), TableCell(percent(errors.rate)))
-                rows.append((TableCell(CLASSES[kind][0], hover=CLASSES[kind][1]), TableCell(system.name), *counts))
+                rows.append(
+                    (TableCell(class_title(kind), hover=class_definition(kind)), TableCell(system.name), *counts)
+                )
     return ReportTable(
-        "Character errors by class",
-        "In the words of disfluencies of each class, compared with the words aligned with them; inserted words belong "
-        "to no class. After the figures that ETS Montreal reports for AphasiaBank, whose rules could not be verified.",
+        gettext("Character errors by class"),
+        gettext(
+            "In the words of disfluencies of each class, compared with the words aligned with them; inserted words "
+            "belong to no class. After the figures that ETS Montreal reports for AphasiaBank, whose rules could not be "
+            "verified."
+        ),
         head_cells("Class", "System", "Characters", "Character errors"),
         tuple(rows),
         for_engineers=True,
@@ -165,9 +177,10 @@ def _published(systems: Sequence[System], mode: str) -> ReportTable:
     rows = [(TableCell(system.name), *error_cells(system.published_errors(mode))) for system in systems]
     about = MODES[mode]
     return ReportTable(
-        f"Word errors by the rules of {about.title}",
-        f"Rules of another tool, not comparable with any other figure here. {about.rules} Not measured: "
-        f"{about.not_measured}.",
+        gettext("Word errors by the rules of {tool}").format(tool=about.title),
+        gettext(
+            "Rules of another tool, not comparable with any other figure here. {rules} Not measured: {not_measured}."
+        ).format(rules=about.rules, not_measured=about.not_measured),
         head_cells("System", *ERROR_HEADS),
         tuple(rows),
         for_engineers=True,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from lsa_whisper.page.language import gettext
 from lsa_whisper.page.tables import TableCell
+from lsa_whisper.page.text import range_text
 from lsa_whisper.scoring.bootstrap import MIN_EVENTS, Interval, wilson_interval
 from lsa_whisper.scoring.counts import WordErrors
 
@@ -62,18 +64,22 @@ def percent(value: float | None, interval: Interval | None = None) -> str:
         return "-"
     if interval is None:
         return f"{100 * value:.1f} %"
-    return f"{100 * value:.1f} % ({100 * interval.low:.1f} to {100 * interval.high:.1f})"
+    return f"{100 * value:.1f} % ({_percents(interval)})"
+
+
+def _percents(interval: Interval) -> str:
+    return range_text(f"{100 * interval.low:.1f}", f"{100 * interval.high:.1f}")
 
 
 def head_cells(*names: str) -> tuple[TableCell, ...]:
     """Return the head of a table; names in the glossary show their definition on hover."""
-    return tuple(TableCell(name, hover=COLUMNS.get(name, "")) for name in names)
+    return tuple(TableCell(gettext(name), hover=gettext(COLUMNS.get(name, ""))) for name in names)
 
 
 def interval_cell(value: float | None, interval: Interval | None) -> TableCell:
     """Return the cell of a share, its confidence interval in small print."""
     known = interval_or_none(interval)
-    return TableCell(percent(value), "" if known is None else f"{100 * known.low:.1f} to {100 * known.high:.1f}")
+    return TableCell(percent(value), "" if known is None else _percents(known))
 
 
 def interval_or_none(interval: Interval | None) -> Interval | None:
@@ -94,9 +100,9 @@ def share_cell(found: int, of: int) -> TableCell:
     interval = wilson_interval(found, of)
     if interval is None:
         return TableCell("-")
-    small = f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"
+    small = _percents(interval)
     if of < MIN_EVENTS:
-        return TableCell("too few to judge", small)
+        return TableCell(gettext("too few to judge"), small)
     return TableCell(percent(found / of), small)
 
 

@@ -13,7 +13,9 @@ from itertools import combinations
 import numpy as np
 
 from lsa_whisper.errors import CorpusError
+from lsa_whisper.page.language import gettext
 from lsa_whisper.page.terms import CLASSES
+from lsa_whisper.page.text import range_text
 from lsa_whisper.scoring.bootstrap import Floats, Interval
 from lsa_whisper.scoring.counts import Detections
 from lsa_whisper.scoring.disfluency import SCORED
@@ -72,11 +74,11 @@ class Difference:
         >>> Difference(METRICS[0], "a", "b", (0.1, 0.22), Interval(-0.15, -0.1)).points
         '12.0 points (10.0 to 15.0)'
         """
-        size = f"{100 * abs(self.difference):.1f} points"
+        size = gettext("{size:.1f} points").format(size=100 * abs(self.difference))
         if self.interval is None:
             return size
         low, high = sorted((100 * abs(self.interval.low), 100 * abs(self.interval.high)))
-        return f"{size} ({low:.1f} to {high:.1f})"
+        return f"{size} ({range_text(f'{low:.1f}', f'{high:.1f}')})"
 
     def worse(self, better: str) -> str:
         """Return the other system than ``better``."""

@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lsa_whisper.chat import Disfluency
-from lsa_whisper.page.terms import CLASSES
+from lsa_whisper.page.language import gettext
+from lsa_whisper.page.terms import class_name
 from lsa_whisper.page.text import join_with_and
 from lsa_whisper.scoring.agreement import Agreement, agreement
 from lsa_whisper.scoring.bootstrap import MIN_EVENTS, MIN_UNITS
@@ -47,16 +48,17 @@ def _answer(system: System) -> Iterator[str]:
     judged = {kind: can_count(found) for kind, found in system.disfluency.by_class.items() if found.reference_events}
     yes, no, unknown = ([kind for kind, can in judged.items() if can is value] for value in (True, False, None))
     if not judged:
-        yield f"The references have no disfluencies that {system.name} could find."
+        yield gettext("The references have no disfluencies that {system} could find.").format(system=system.name)
         return
     if not yes and not no:
-        yield f"Whether a fluency count may be taken from the transcripts of {system.name} cannot be told."
+        may = gettext("Whether a fluency count may be taken from the transcripts of {system} cannot be told.")
     elif yes and not no:
-        yield f"A fluency count may be taken from the transcripts of {system.name}."
+        may = gettext("A fluency count may be taken from the transcripts of {system}.")
+    elif yes:
+        may = gettext("A fluency count may be taken from the transcripts of {system}, of some classes only.")
     else:
-        yield f"A fluency count may {'' if yes else 'not '}be taken from the transcripts of {system.name}" + (
-            ", of some classes only." if yes else "."
-        )
+        may = gettext("A fluency count may not be taken from the transcripts of {system}.")
+    yield may.format(system=system.name)
     yield _which(yes, no, unknown)
     if not system.has_gaps:
         yield _how_far(agreement(scores.disfluency_rates for scores in system.files))
@@ -64,12 +66,12 @@ def _answer(system: System) -> Iterator[str]:
 
 def _which(yes: Sequence[Disfluency], no: Sequence[Disfluency], unknown: Sequence[Disfluency]) -> str:
     """Return which classes can be counted, which cannot, and which are too rare to tell."""
-    parts = [
-        f"can be counted: {_names(yes)}" if yes else "",
-        f"cannot: {_names(no)}" if no and yes else f"cannot be counted: {_names(no)}" if no else "",
-        f"fewer than {MIN_EVENTS}, too few to tell: {_names(unknown)}" if unknown else "",
-    ]
-    sentence = "; ".join(part for part in parts if part)
+    parts = (
+        (gettext("can be counted: {classes}"), yes),
+        (gettext("cannot: {classes}") if yes else gettext("cannot be counted: {classes}"), no),
+        (gettext("fewer than {n}, too few to tell: {classes}"), unknown),
+    )
+    sentence = "; ".join(text.format(n=MIN_EVENTS, classes=_names(kinds)) for text, kinds in parts if kinds)
     return f"{sentence[0].upper()}{sentence[1:]}."
 
 
@@ -81,18 +83,22 @@ def _how_far(off: Agreement) -> str:
     >>> _how_far(agreement([(5, 4)]))
     'How far off its counts are cannot be told: 1 recording is too few.'
     """
-    few = "1 recording is" if off.samples == 1 else f"{off.samples} recordings are"
     if off.samples < MIN_UNITS or off.bias is None or off.low is None or off.high is None:
-        return f"How far off its counts are cannot be told: {few} too few."
-    average = f"Its counts per 100 words are on average {_off(off.bias)}"
+        few = gettext("How far off its counts are cannot be told: {n} recordings are too few.")
+        one = gettext("How far off its counts are cannot be told: 1 recording is too few.")
+        return one if off.samples == 1 else few.format(n=off.samples)
+    average = gettext("Its counts per 100 words are on average {off}").format(off=_off(off.bias))
     if off.high - off.low > 2 * (off.reference_mean or 0):
-        return f"{average}; recordings differ too much to say how far off a single one is."
-    return f"{average}, in a single recording between {_off(off.low)} and {_off(off.high)}."
+        return average + gettext("; recordings differ too much to say how far off a single one is.")
+    single = gettext(", in a single recording between {low} and {high}.")
+    return average + single.format(low=_off(off.low), high=_off(off.high))
 
 
 def _off(value: float) -> str:
-    return "right" if abs(value) < 0.05 else f"{abs(value):.1f} too {'high' if value > 0 else 'low'}"
+    if abs(value) < 0.05:
+        return gettext("right")
+    return (gettext("{n:.1f} too high") if value > 0 else gettext("{n:.1f} too low")).format(n=abs(value))
 
 
 def _names(kinds: Sequence[Disfluency]) -> str:
-    return join_with_and([CLASSES[kind][0].lower() for kind in kinds])
+    return join_with_and([class_name(kind) for kind in kinds])

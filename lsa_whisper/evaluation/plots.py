@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lsa_whisper.evaluation.cells import interval_or_none, percent, plain_number
 from lsa_whisper.evaluation.results import Evaluation
 from lsa_whisper.page.figures import Plot, PlotLevel, PlotMark
+from lsa_whisper.page.language import gettext
 from lsa_whisper.scoring.agreement import Agreement, agreement
 from lsa_whisper.scoring.metrics import METRICS, Metric
 from lsa_whisper.scoring.system import System
@@ -39,9 +40,10 @@ def _intervals(metric: Metric, systems: Sequence[System]) -> Plot:
         low, high = (i.low, i.high) if i else (value, value)
         marks.append(PlotMark(value, row, low, high, n, f"{system.name}: {percent(value, interval_or_none(i))}"))
     top = max(0.05, *(1.05 * mark.high_x for mark in marks)) if metric.lower_is_better and marks else 1.0
-    better = "further left is better" if metric.lower_is_better else "further right is better"
+    left, right = gettext("further left is better"), gettext("further right is better")
+    better = left if metric.lower_is_better else right
     names = tuple(system.name for system in systems)
-    return Plot(f"{metric.title} ({better})", names, tuple(marks), (0.0, top), x_unit="share")
+    return Plot(f"{gettext(metric.title)} ({better})", names, tuple(marks), (0.0, top), x_unit="share")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +79,16 @@ def _file_rates(systems: Sequence[System]) -> Iterator[_FileRates]:
 def _rates(points: Sequence[_FileRates], names: tuple[str, ...]) -> Plot:
     top = 1.05 * max((max(p.reference, p.hypothesis) for p in points), default=0.0) or 1.0
     return Plot(
-        "All disfluencies per 100 words of each recording",
+        gettext("All disfluencies per 100 words of each recording"),
         names,
         tuple(p.mark(p.reference, p.hypothesis) for p in points),
         (0.0, top),
         (0.0, top),
-        "reference",
-        "transcript",
+        gettext("reference"),
+        gettext("transcript"),
         diagonal=True,
-        hover=f"One point per file. On the dashed line both transcripts have the same rate. {_ALL_CLASSES}",
+        hover=gettext("One point per file. On the dashed line both transcripts have the same rate.")
+        + f" {gettext(_ALL_CLASSES)}",
     )
 
 
@@ -96,16 +99,18 @@ def _differences(points: Sequence[_FileRates], names: tuple[str, ...]) -> Plot:
     limits = [value for each in found.values() for value in (each.low, each.high) if value is not None]
     most = 1.1 * max((abs(value) for value in [*(p.difference for p in points), *limits]), default=0.0) or 1.0
     return Plot(
-        "How many disfluencies too many or too few (Bland-Altman)",
+        gettext("How many disfluencies too many or too few (Bland-Altman)"),
         names,
         tuple(p.mark(p.mean, p.difference) for p in points),
         (0.0, top),
         (-most, most),
-        "mean of reference and transcript, per 100 words",
-        "transcript minus reference",
+        gettext("mean of reference and transcript, per 100 words"),
+        gettext("transcript minus reference"),
         levels=tuple(_levels(found)),
-        hover="Bland-Altman plot: one point per file, a line at the bias, dashed lines at the 95 % limits of "
-        f"agreement. {_ALL_CLASSES}",
+        hover=gettext(
+            "Bland-Altman plot: one point per file, a line at the bias, dashed lines at the 95 % limits of agreement."
+        )
+        + f" {gettext(_ALL_CLASSES)}",
         sentences=tuple(_sentence(names[n], agreed) for n, agreed in found.items()),
     )
 
@@ -114,16 +119,18 @@ def _levels(found: dict[int, Agreement]) -> Iterator[PlotLevel]:
     for number, agreed in found.items():
         for name, value in (("bias", agreed.bias), ("lower limit", agreed.low), ("upper limit", agreed.high)):
             if value is not None:
-                text = f"{name} {plain_number(value, 2, sign=True)}"
+                text = f"{gettext(name)} {plain_number(value, 2, sign=True)}"
                 yield PlotLevel(value, number, text, dashed=name != "bias")
 
 
 def _sentence(name: str, agreed: Agreement) -> str:
     """Return how far off a count from this system is: on average, and in a single recording."""
-    on_average = f"{name} counts {_too_many(agreed.bias or 0.0)} per 100 words"
+    counts = gettext("{system} counts {n} per 100 words")
+    on_average = counts.format(system=name, n=_too_many(agreed.bias or 0.0))
     if agreed.low is None or agreed.high is None:
         return f"{on_average}."
-    return f"{on_average}; in a single recording {_too_many(agreed.low)} to {_too_many(agreed.high)}."
+    single = gettext("; in a single recording {low} to {high}.")
+    return on_average + single.format(low=_too_many(agreed.low), high=_too_many(agreed.high))
 
 
 def _too_many(value: float) -> str:
@@ -133,5 +140,5 @@ def _too_many(value: float) -> str:
     ('about 2.0 too few', 'as many', 'about 3.0 too many')
     """
     if abs(value) < 0.05:
-        return "as many"
-    return f"about {abs(value):.1f} too {'many' if value > 0 else 'few'}"
+        return gettext("as many")
+    return (gettext("about {n:.1f} too many") if value > 0 else gettext("about {n:.1f} too few")).format(n=abs(value))

@@ -18,6 +18,7 @@ from lsa_whisper.evaluation.summary_page import render_summary
 from lsa_whisper.evaluation.tables import tables
 from lsa_whisper.page import templates
 from lsa_whisper.page.files import write_report_files
+from lsa_whisper.page.language import gettext, page_language
 from lsa_whisper.page.terms import CLASSES, MEASURES
 from lsa_whisper.scoring.metrics import METRICS
 from lsa_whisper.version import __version__
@@ -33,6 +34,7 @@ def write_reports(
     audio: Path | None = None,
     embed_audio: bool = False,
     summary: bool = True,
+    language: str = "en",
 ) -> Path:
     """Write the three reports into ``out`` and return the path of the HTML one.
 
@@ -42,10 +44,21 @@ def write_reports(
         audio: a folder with recordings to link to.
         embed_audio: put clips of the recordings into the HTML report instead of links.
         summary: also write ``summary.html``.
+        language: the language of all but the JSON, one of :data:`~lsa_whisper.page.language.PAGE_LANGUAGES`.
 
     Raises:
         CorpusError: ``out`` cannot be written to.
     """
+    texts = {"report.json": json.dumps(json_report(evaluation), indent=1, ensure_ascii=False) + "\n"}
+    with page_language(language):
+        texts |= _pages(evaluation, out, audio=audio, embed_audio=embed_audio, summary=summary)
+    write_report_files(out, texts)
+    return out / "report.html"
+
+
+def _pages(
+    evaluation: Evaluation, out: Path, *, audio: Path | None, embed_audio: bool, summary: bool
+) -> dict[str, str]:
     keys = next(iter(evaluation.systems.values())).files.keys
     utterances = page_data(list(evaluation.systems), keys, evaluation.rows, out, audio)
     pictures = {} if audio is None else sound_pictures(evaluation.rows, keys, find_audio(audio, keys))
@@ -74,14 +87,12 @@ def write_reports(
     }
     pages = templates("lsa_whisper.evaluation")
     texts = {
-        "report.json": json.dumps(json_report(evaluation), indent=1, ensure_ascii=False) + "\n",
         "report.md": pages.get_template("report.md.jinja").render(facts),
         "report.html": pages.get_template("report.html.jinja").render(facts),
     }
     if summary:
         texts["summary.html"] = render_summary(evaluation)
-    write_report_files(out, texts)
-    return out / "report.html"
+    return texts
 
 
 def _about(material: Material) -> list[tuple[str, str]]:
@@ -95,7 +106,7 @@ def _about(material: Material) -> list[tuple[str, str]]:
         "Versions": material.versions,
         "Command": material.command,
     }
-    return [(name, text) for name, text in facts.items() if text]
+    return [(gettext(name), text) for name, text in facts.items() if text]
 
 
 def _worst(utterances: dict[str, Any]) -> list[Any]:

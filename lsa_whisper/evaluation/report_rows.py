@@ -11,7 +11,8 @@ from urllib.parse import quote
 
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.evaluation.pairing import find_audio
-from lsa_whisper.page.terms import CLASSES
+from lsa_whisper.page.language import gettext, language_of_page
+from lsa_whisper.page.terms import class_name, class_title
 from lsa_whisper.scoring.aligned_utterances import AlignedColumn, AlignedUtterance
 
 MAX_ROWS = 5000
@@ -89,7 +90,12 @@ def page_data(
     recordings = {} if audio is None else find_audio(audio, keys)
     return {
         "systems": list(systems),
-        "classes": [[kind.value, CLASSES[kind][0]] for kind in CLASS_ORDER],
+        "classes": [
+            [kind.value, class_title(kind)]
+            if language_of_page() == "en"
+            else [kind.value, class_name(kind), class_name(kind, 1)]
+            for kind in CLASS_ORDER
+        ],
         "files": [[key, _link(recordings.get(key), out)] for key in keys],
         "rows": (kept := rows.rows),
         "left_out": rows.left_out,
@@ -101,13 +107,14 @@ def _filters(rows: Sequence[list[Any]], systems: Sequence[str]) -> list[list[str
     """Return the filters by disfluencies that apply to any of ``rows``, each a value for the script and a title."""
     present = {kind for row in rows for scored in row[5] for cell in scored[2] for kind in cell[3:5]}
     wrong = {(n, side, kind) for row in rows for n, own in enumerate(row[6]) for side in (0, 1) for kind in own[side]}
-    found = [[str(n), f"with {CLASSES[kind][0].lower()}"] for n, kind in enumerate(CLASS_ORDER) if n in present]
+    having = gettext("with {classes}")
+    found = [[str(n), having.format(classes=class_name(kind))] for n, kind in enumerate(CLASS_ORDER) if n in present]
     for n, system in enumerate(systems):
         name = f"{system}: " if len(systems) > 1 else ""
-        for side, title in enumerate(("missed", "made-up")):
+        for side, title in enumerate((gettext("missed {classes}"), gettext("made-up {classes}"))):
             kinds = [kind for kind in range(len(CLASS_ORDER)) if (n, side, kind) in wrong]
             found += [
-                [f"{n}/{side}/{kind}", f"{name}{title} {CLASSES[CLASS_ORDER[kind]][0].lower()}"] for kind in kinds
+                [f"{n}/{side}/{kind}", name + title.format(classes=class_name(CLASS_ORDER[kind]))] for kind in kinds
             ]
     return found
 

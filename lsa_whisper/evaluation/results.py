@@ -17,6 +17,7 @@ from lsa_whisper.evaluation.report_rows import ReportRows
 from lsa_whisper.evaluation.verdict import comparison, verdict
 from lsa_whisper.evaluation.word_counts import WordCounts
 from lsa_whisper.labels import NOT_TRANSCRIBED
+from lsa_whisper.page.language import gettext
 from lsa_whisper.page.terms import CLASSES
 from lsa_whisper.page.text import join_names, text_table
 from lsa_whisper.scoring.disfluency import SCORED
@@ -55,17 +56,17 @@ class Evaluation:
         """Every pair of systems in every metric and class that is defined for both and covers the same classes."""
         return list(differences(self._all, self.decide))
 
-    @cached_property
+    @property
     def verdict(self) -> list[str]:
         """What the figures say, in sentences."""
         return verdict(self._all, self.differences, self.material)
 
-    @cached_property
+    @property
     def comparison(self) -> str:
         """Which system is better, in sentences; empty for a single one."""
         return comparison(self._all, self.differences, self.material)
 
-    @cached_property
+    @property
     def answers(self) -> list[str]:
         """Per system, whether a fluency count may be taken from its transcripts, and how far off it is."""
         return fluency_answers(self._all)
@@ -107,7 +108,7 @@ class Evaluation:
 
     def speaker_text(self, system: System, rate: float | None) -> str:
         """Return a speaker-attributed error rate, or that the system writes one speaker, so that none can be right."""
-        return percent(rate) if self.material.writes_speakers(system.name) else "one speaker"
+        return percent(rate) if self.material.writes_speakers(system.name) else gettext("one speaker")
 
     @staticmethod
     def _metric_text(system: System, metric: Metric, *, wide: bool) -> str:
@@ -128,25 +129,31 @@ class Evaluation:
     def remarks(self) -> Iterator[str]:
         """Yield the limits of the figures, in plain sentences."""
         if self.material.unspaced:
-            yield "in scripts without spaces (such as Chinese and Japanese), each character counts as a word"
+            yield gettext("in scripts without spaces (such as Chinese and Japanese), each character counts as a word")
         if self.material.drafts:
             drafts = join_names(self.material.drafts)
-            yield f"DRAFT as a reference: no person has checked {drafts}; scores against a model's text say little"
+            yield gettext(
+                "DRAFT as a reference: no person has checked {drafts}; scores against a model's text say little"
+            ).format(drafts=drafts)
         for system in self._all:
             if system.missing:
-                missing = join_names(system.missing)
-                yield f"{system.name}: no transcript for {missing}; all their words count as deleted"
+                none = gettext("no transcript for {missing}; all their words count as deleted")
+                yield f"{system.name}: {none.format(missing=join_names(system.missing))}"
             if system.unpaired:
-                yield f"{system.name}: {len(system.unpaired)} transcript(s) without a reference were not scored"
+                unpaired = gettext("{n} transcript(s) without a reference were not scored")
+                yield f"{system.name}: {unpaired.format(n=len(system.unpaired))}"
             if not system.has_marks:
-                marks = "fillers and exact repeats were recognized from its words"
-                yield f"{system.name}: writes no disfluency marks; {marks}"
+                marks = gettext("writes no disfluency marks; fillers and exact repeats were recognized from its words")
+                yield f"{system.name}: {marks}"
         if len({system.supported_classes for system in self._all}) > 1:
-            yield "the systems support different disfluency classes: compare them class by class, not by their totals"
+            yield gettext(
+                "the systems support different disfluency classes: compare them class by class, not by their totals"
+            )
         if len(self.systems) > 1 and self._all[0].resamples.units < ENOUGH_UNITS:
-            yield f"too few recordings to test which system is better: at least {ENOUGH_UNITS} are needed"
+            few = gettext("too few recordings to test which system is better: at least {n} are needed")
+            yield few.format(n=ENOUGH_UNITS)
         elif self.differences and not self.better_in:
-            yield "no difference between the systems is statistically significant"
+            yield gettext("no difference between the systems is statistically significant")
 
     @cached_property
     def better_in(self) -> dict[tuple[Metric, str], list[Difference]]:

@@ -10,7 +10,8 @@ from lsa_whisper.evaluation.cells import percent
 from lsa_whisper.evaluation.results import Evaluation
 from lsa_whisper.labels import NOT_TRANSCRIBED
 from lsa_whisper.page import templates
-from lsa_whisper.page.terms import CLASSES
+from lsa_whisper.page.language import gettext
+from lsa_whisper.page.terms import class_title
 from lsa_whisper.scoring.bootstrap import MIN_EVENTS
 from lsa_whisper.scoring.counts import Detections
 from lsa_whisper.scoring.disfluency import SCORED
@@ -76,16 +77,17 @@ def _rows(systems: Sequence[System]) -> Iterator[SummaryRow]:
         if any(one.reference_events or one.hypothesis_events for one in found):
             events = found[0].reference_events
             bars = tuple(_bar(n, system, kind, one) for n, (system, one) in enumerate(zip(systems, found, strict=True)))
-            yield SummaryRow(CLASSES[kind][0], events, events < MIN_EVENTS, bars)
+            yield SummaryRow(class_title(kind), events, events < MIN_EVENTS, bars)
 
 
 def _bar(number: int, system: System, kind: Disfluency, found: Detections) -> Bar:
     unit = _WIDTH / max(found.reference_events, 1)
     if found.not_scored:
-        text = NOT_TRANSCRIBED if kind in system.left_out else "not written by this system"
+        text = gettext(NOT_TRANSCRIBED) if kind in system.left_out else gettext("not written by this system")
         return Bar(system.name, number, 0.0, _WIDTH, 0.0, text, False)
-    counts = (found.true_positives, "found"), (found.false_negatives, "missed"), (found.false_positives, "invented")
-    text = ", ".join(f"{count:,} {name}" for count, name in counts)
+    counts = found.true_positives, found.false_negatives, found.false_positives
+    names = gettext("found"), gettext("missed"), gettext("invented")
+    text = ", ".join(f"{count:,} {name}" for count, name in zip(counts, names, strict=True))
     invented = min(found.false_positives * unit, _MOST_INVENTED)
     missed = found.false_negatives * unit
     return Bar(system.name, number, found.true_positives * unit, missed, invented, text, True)

@@ -20,9 +20,10 @@ from lsa_whisper.evaluation.differences import MAIN_METRICS
 from lsa_whisper.evaluation.results import Evaluation
 from lsa_whisper.evaluation.word_counts import word_table
 from lsa_whisper.labels import NOT_TRANSCRIBED
+from lsa_whisper.page.language import gettext
 from lsa_whisper.page.tables import ReportTable, TableCell
-from lsa_whisper.page.terms import CLASSES, MEASURES
-from lsa_whisper.page.text import join_names
+from lsa_whisper.page.terms import MEASURES, class_definition, class_title
+from lsa_whisper.page.text import join_names, range_text
 from lsa_whisper.scoring.agreement import Agreement
 from lsa_whisper.scoring.bootstrap import MIN_UNITS
 from lsa_whisper.scoring.counts import Detections
@@ -54,43 +55,49 @@ def _summary(systems: Sequence[System]) -> ReportTable:
     """Return the three figures that everybody needs, and how many words they are from."""
     rows = [_metric_row(metric, systems) for metric in MAIN_METRICS]
     errors = [system.word_errors_verbatim for system in systems]
-    rows.append((TableCell("Words scored"), *(TableCell(f"{e.reference_words:,}") for e in errors)))
+    rows.append((TableCell(gettext("Words scored")), *(TableCell(f"{e.reference_words:,}") for e in errors)))
     if any(e.excluded_reference for e in errors):
-        excluded = (
+        excluded = gettext(
             "Segments for which the reference has xxx; as many of the system's words as fit there are not scored."
         )
-        texts = (
-            TableCell(f"{e.excluded_reference:,}", f"{e.excluded_hypothesis:,} words in their place") for e in errors
-        )
-        rows.append((TableCell("Unintelligible segments excluded", hover=excluded), *texts))
-    intervals = "Below each figure: its 95 % confidence interval over recordings of this kind."
+        small = gettext("{n:,} words in their place")
+        texts = (TableCell(f"{e.excluded_reference:,}", small.format(n=e.excluded_hypothesis)) for e in errors)
+        rows.append((TableCell(gettext("Unintelligible segments excluded"), hover=excluded), *texts))
+    intervals = gettext("Below each figure: its 95 % confidence interval over recordings of this kind.")
+    too_few = gettext("Confidence intervals need {n} recordings.").format(n=MIN_UNITS)
     return ReportTable(
-        "Summary",
-        intervals if systems[0].resamples.units >= MIN_UNITS else f"Confidence intervals need {MIN_UNITS} recordings.",
-        (TableCell("Measure"), *(TableCell(system.name) for system in systems)),
+        gettext("Summary"),
+        intervals if systems[0].resamples.units >= MIN_UNITS else too_few,
+        (*head_cells("Measure"), *(TableCell(system.name) for system in systems)),
         tuple(rows),
     )
 
 
 def _metrics(systems: Sequence[System]) -> ReportTable:
     return ReportTable(
-        "All metrics",
-        "In the rows of raw output, the system's transcript is compared as it is. A perfect verbatim transcript then "
-        "has errors: its disfluencies count as insertions.",
-        (TableCell("Measure"), *(TableCell(system.name) for system in systems)),
+        gettext("All metrics"),
+        gettext(
+            "In the rows of raw output, the system's transcript is compared as it is. A perfect verbatim transcript "
+            "then has errors: its disfluencies count as insertions."
+        ),
+        (*head_cells("Measure"), *(TableCell(system.name) for system in systems)),
         tuple(_metric_row(metric, systems) for metric in METRICS),
         for_engineers=True,
     )
 
 
 def _metric_row(metric: Metric, systems: Sequence[System]) -> tuple[TableCell, ...]:
-    title = TableCell(metric.title, metric.abbreviation, metric.definition)
-    return title, *(_metric_cell(metric, system) for system in systems)
+    return _title(metric), *(_metric_cell(metric, system) for system in systems)
+
+
+def _title(metric: Metric) -> TableCell:
+    return TableCell(gettext(metric.title), metric.abbreviation, gettext(metric.definition))
 
 
 def _metric_cell(metric: Metric, system: System) -> TableCell:
     if metric.over_supported_classes and system.has_gaps:
-        return TableCell(NOT_TRANSCRIBED, hover="A total over classes of which one is left out would not be one.")
+        hover = gettext("A total over classes of which one is left out would not be one.")
+        return TableCell(gettext(NOT_TRANSCRIBED), hover=hover)
     return interval_cell(system.value(metric), system.interval(metric))
 
 
@@ -99,17 +106,20 @@ def _better(evaluation: Evaluation, *, technical: bool = False) -> ReportTable:
     for (metric, name), found in evaluation.better_in.items():
         if technical is (metric in METRICS and metric not in MAIN_METRICS):
             others = [d.worse(name) for d in found]
-            each = "; ".join(f"{other}: by {d.points}" for other, d in zip(others, found, strict=True))
+            by = gettext("{system}: by {points}")
+            each = "; ".join(by.format(system=other, points=d.points) for other, d in zip(others, found, strict=True))
             than = TableCell(join_names(others), hover=each if len(found) > 1 else "")
             size = TableCell(found[0].points if len(found) == 1 else "")
-            rows.append((TableCell(metric.title, metric.abbreviation, metric.definition), TableCell(name), than, size))
+            rows.append((_title(metric), TableCell(name), than, size))
     shown = [d for d in evaluation.differences if technical is (d.metric in METRICS and d.metric not in MAIN_METRICS)]
     tested = sum(d.p is not None for d in shown)
     return ReportTable(
-        "Significant differences in other metrics" if technical else "Significant differences",
-        f"Of {tested} comparisons on the same recordings ({len(shown) - tested} with too few recordings were not "
-        "tested): p at most .05, corrected for the number of comparisons (Westfall and Young). The metric that decides "
-        "is tested apart.",
+        gettext("Significant differences in other metrics") if technical else gettext("Significant differences"),
+        gettext(
+            "Of {tested} comparisons on the same recordings ({untested} with too few recordings were not tested): p at "
+            "most .05, corrected for the number of comparisons (Westfall and Young). The metric that decides is tested "
+            "apart."
+        ).format(tested=tested, untested=len(shown) - tested),
         head_cells("Measure", "System", "Better than", "By"),
         tuple(rows),
         for_engineers=technical,
@@ -120,20 +130,22 @@ def _disfluencies(systems: Sequence[System]) -> ReportTable:
     """Return what was found and missed of each class, in counts."""
     rows: list[tuple[TableCell, ...]] = []
     for kind, system, found in _by_class(systems):
-        title = TableCell(CLASSES[kind][0], hover=CLASSES[kind][1]), TableCell(system.name)
+        title = TableCell(class_title(kind), hover=class_definition(kind)), TableCell(system.name)
         total = TableCell(f"{found.reference_events:,}")
         if found.not_scored:
-            text = NOT_TRANSCRIBED if kind in system.left_out else "not scored"
-            unsupported = TableCell(text, hover="This system does not support this class.")
+            text = gettext(NOT_TRANSCRIBED) if kind in system.left_out else gettext("not scored")
+            unsupported = TableCell(text, hover=gettext("This system does not support this class."))
             rows.append((*title, total, unsupported, *(TableCell("-"),) * 3))
             continue
         counts = found.true_positives, found.false_negatives, found.false_positives
         cells = (TableCell(f"{count:,}") for count in counts)
         rows.append((*title, total, *cells, share_cell(found.true_positives, found.reference_events)))
     return ReportTable(
-        "Disfluency detection by class",
-        "A disfluency is found if the system's transcript has one of the same class at the same words. Below each "
-        "share: its 95 % confidence interval (Wilson), which takes the disfluencies as independent.",
+        gettext("Disfluency detection by class"),
+        gettext(
+            "A disfluency is found if the system's transcript has one of the same class at the same words. Below each "
+            "share: its 95 % confidence interval (Wilson), which takes the disfluencies as independent."
+        ),
         head_cells("Class", "System", "In reference", "Found", "Missed", "False alarms", "Share found"),
         tuple(rows),
     )
@@ -154,11 +166,11 @@ def _detections(systems: Sequence[System]) -> ReportTable:
         rates = TableCell(percent(found.precision)), TableCell(percent(found.recall))
         f1 = interval_cell(found.f1, system.class_interval(kind))
         timed = TableCell(percent(system.timed[kind].f1))
-        title = TableCell(CLASSES[kind][0], hover=CLASSES[kind][1]), TableCell(system.name)
+        title = TableCell(class_title(kind), hover=class_definition(kind)), TableCell(system.name)
         rows.append((*title, TableCell(f"{found.reference_events:,}"), *rates, f1, timed))
     return ReportTable(
-        "Precision, recall and F1 by class",
-        "Below each F1: its 95 % bootstrap interval over files.",
+        gettext("Precision, recall and F1 by class"),
+        gettext("Below each F1: its 95 % bootstrap interval over files."),
         head_cells("Class", "System", "In reference", "Precision", "Recall", "F1", "Timed F1"),
         tuple(rows),
         for_engineers=True,
@@ -174,18 +186,18 @@ def _rates(systems: Sequence[System]) -> ReportTable:
         for system in systems:
             agreed = system.rate_agreement(kind)
             if agreed.reference_mean or agreed.hypothesis_mean:
-                title = TableCell(CLASSES[kind][0], hover=CLASSES[kind][1])
+                title = TableCell(class_title(kind), hover=class_definition(kind))
                 rows.append((title, TableCell(system.name), *_agreed(agreed)))
     return ReportTable(
-        "Disfluencies per 100 words",
-        "Rates of the reference and of the system's transcript, file by file, per 100 fluent words.",
+        gettext("Disfluencies per 100 words"),
+        gettext("Rates of the reference and of the system's transcript, file by file, per 100 fluent words."),
         head_cells("Class", "System", *_AGREEMENT),
         tuple(rows),
     )
 
 
 def _language(systems: Sequence[System]) -> Iterator[ReportTable]:
-    lead = "Measures of the reference and of the system's transcript of the same file."
+    lead = gettext("Measures of the reference and of the system's transcript of the same file.")
     keys = list(dict.fromkeys(key for system in systems for key in system.sample_keys))
     for key in keys:
         rows = []
@@ -194,11 +206,11 @@ def _language(systems: Sequence[System]) -> Iterator[ReportTable]:
                 agreed = system.language_agreement(measure, key)
                 if agreed.samples and not (measure == "maze_share" and system.left_out):
                     entries = _agreed(agreed, scale=100 if measure in _SHARES else 1)
-                    shown = f"{title} (%)" if measure in _SHARES else title
-                    rows.append((TableCell(shown, hover=definition), TableCell(system.name), *entries))
-        who = "all speakers" if key == EVERYONE else f"speaker {key}"
+                    shown = gettext(title) + (" (%)" if measure in _SHARES else "")
+                    rows.append((TableCell(shown, hover=gettext(definition)), TableCell(system.name), *entries))
+        who = gettext("all speakers") if key == EVERYONE else gettext("speaker {code}").format(code=key)
         yield ReportTable(
-            f"Language-sample measures: {who}",
+            gettext("Language-sample measures: {who}").format(who=who),
             lead,
             head_cells("Measure", "System", *_AGREEMENT),
             tuple(rows),
@@ -215,7 +227,7 @@ def _agreed(agreed: Agreement, scale: float = 1) -> tuple[TableCell, ...]:
     reference, hypothesis, bias, absolute, low, high = (
         plain_number(value, decimals, sign=at in {2, 4, 5}) for at, value in enumerate(scaled)
     )
-    limits = "-" if agreed.low is None else f"{low} to {high}"
+    limits = "-" if agreed.low is None else range_text(low, high)
     texts = reference, hypothesis, bias, absolute, limits, plain_number(agreed.icc, 2), str(agreed.samples)
     return tuple(map(TableCell, texts))
 
@@ -226,8 +238,8 @@ def _speakers(systems: Sequence[System]) -> ReportTable:
         for system in systems:
             rows.append((TableCell(code), TableCell(system.name), *error_cells(system.word_errors_by_speaker[code])))
     return ReportTable(
-        "Word errors by speaker code",
-        "By speaker in the reference. An insertion is counted with the speaker of the adjacent words.",
+        gettext("Word errors by speaker code"),
+        gettext("By speaker in the reference. An insertion is counted with the speaker of the adjacent words."),
         head_cells("Speaker", "System", *ERROR_HEADS),
         tuple(rows),
         folded=True,
@@ -240,13 +252,13 @@ def _files(systems: Sequence[System]) -> ReportTable:
     for number, first in enumerate(systems[0].files):
         for system in systems:
             scores = system.files[number]
-            name = TableCell(system.name, "no transcript" if scores.missing else "")
+            name = TableCell(system.name, gettext("no transcript") if scores.missing else "")
             together = scores.disfluency.only(system.supported_classes).together
-            f1 = TableCell(NOT_TRANSCRIBED if system.has_gaps else percent(together.f1))
+            f1 = TableCell(gettext(NOT_TRANSCRIBED) if system.has_gaps else percent(together.f1))
             rows.append((TableCell(first.key), name, *error_cells(scores.verbatim), f1))
     return ReportTable(
-        "By file",
-        "F1 covers all disfluency classes that the system supports.",
+        gettext("By file"),
+        gettext("F1 covers all disfluency classes that the system supports."),
         head_cells("File", "System", *ERROR_HEADS, "F1"),
         tuple(rows),
         folded=True,

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.evaluation.differences import CLASS_METRICS, ENOUGH_UNITS, MAIN_METRICS, Difference
 from lsa_whisper.evaluation.material import Material
-from lsa_whisper.labels import NOT_TRANSCRIBED
-from lsa_whisper.page.terms import CLASSES
+from lsa_whisper.page.language import gettext, in_sentence
+from lsa_whisper.page.terms import class_name
 from lsa_whisper.page.text import join_with_and
 from lsa_whisper.scoring.bootstrap import MIN_EVENTS, MIN_UNITS
 from lsa_whisper.scoring.counts import Detections
@@ -28,7 +28,7 @@ _NOTABLE_FALSE_ALARMS, _NOTABLE_SHARE = 3, 0.1
 def verdict(systems: Sequence[System], differences: Sequence[Difference], material: Material) -> list[str]:
     """Return paragraphs of plain sentences: the comparison, one paragraph per system, and the size of the sample."""
     if not systems[0].word_errors_verbatim.reference_words:
-        return ["The references have no words, so nothing can be scored.", *_sample(systems, material)]
+        return [gettext("The references have no words, so nothing can be scored."), *_sample(systems, material)]
     compared = comparison(systems, differences, material)
     details = [" ".join(_system(system, material)) for system in systems]
     sample = " ".join(_sample(systems, material))
@@ -44,21 +44,29 @@ def _comparison(systems: Sequence[System], differences: Sequence[Difference], ma
     found = [d for d in differences if d.decides]
     if len(systems) > _MAX_SYSTEMS and found:
         best = _best(systems, found[0].metric)
-        yield f"{best} {_HAS_BEST.get(found[0].metric.key, 'has the best value')}."
+        yield gettext(_HAS_BEST.get(found[0].metric.key, "{system} has the best value.")).format(system=best)
         found = [d for d in found if best in (d.first, d.second)]
-    yield from (f"{d.first} and {d.second} score the same." for d in found if _same(d, differences))
+    same = gettext("{first} and {second} score the same.")
+    yield from (same.format(first=d.first, second=d.second) for d in found if _same(d, differences))
     found = [d for d in found if not _same(d, differences)]
     if found and all(d.p is None for d in found):
-        yield f"{_units(material)} cannot show which system is better: at least {ENOUGH_UNITS} are needed."
+        needed = gettext("{recordings} cannot show which system is better: at least {n} are needed.")
+        yield needed.format(recordings=_units(material), n=ENOUGH_UNITS)
         return
-    yield from (f"{d.better} is better than {d.worse(d.better)}: {_rate(d)}." for d in found if d.better)
+    better = gettext("{better} is better than {worse}: {rate}.")
+    yield from (better.format(better=d.better, worse=d.worse(d.better), rate=_rate(d)) for d in found if d.better)
     equal = [d for d in found if not d.better]
     pairs = [[d.first, d.second] for d in equal]
     if len(equal) > 1 and len(equal) == len(found):
         pairs = [list(dict.fromkeys(name for pair in pairs for name in pair))]
-    subject = _SUBJECTS.get(equal[0].metric.key, equal[0].metric.title.lower()) if equal else ""
-    these = _units(material, "These ")
-    yield from (f"{these} show no difference between {join_with_and(one)} beyond chance in {subject}." for one in pairs)
+    subject = _subject(equal[0].metric) if equal else ""
+    none = gettext("These {recordings} show no difference between {systems} beyond chance in {subject}.")
+    recordings = _units(material)
+    yield from (none.format(recordings=recordings, systems=join_with_and(one), subject=subject) for one in pairs)
+
+
+def _subject(metric: Metric) -> str:
+    return gettext(_SUBJECTS[metric.key]) if metric.key in _SUBJECTS else in_sentence(gettext(metric.title))
 
 
 def _best(systems: Sequence[System], metric: Metric) -> str:
@@ -74,28 +82,37 @@ def _same(one: Difference, differences: Sequence[Difference]) -> bool:
     return not any(d.difference for d in pair)
 
 
-def _units(material: Material, these: str = "") -> str:
-    recordings = f"{these}{_count(material.recordings, 'recording')}"
-    return recordings if material.persons is None else f"{recordings} of {_count(material.persons, 'person')}"
+def _units(material: Material) -> str:
+    recordings = _count(material.recordings, "recording")
+    if material.persons is None:
+        return recordings
+    return gettext("{recordings} of {persons}").format(
+        recordings=recordings, persons=_count(material.persons, "person")
+    )
 
 
 def _rate(d: Difference) -> str:
     better, worse = (f"{100 * value:.1f}" for value in sorted(d.values, reverse=not d.metric.lower_is_better))
     if d.metric.key in _PER_100:
-        return f"{better} instead of {worse} {_PER_100[d.metric.key]}"
-    return f"{d.metric.title.lower()} {better} instead of {worse} % ({d.metric.abbreviation})"
+        return gettext(_PER_100[d.metric.key]).format(better=better, worse=worse)
+    return gettext("{metric} {better} instead of {worse} % ({abbreviation})").format(
+        metric=in_sentence(gettext(d.metric.title)), better=better, worse=worse, abbreviation=d.metric.abbreviation
+    )
 
 
 _PER_100 = {
-    "wer_verbatim": "word errors per 100 spoken words",
-    "wer_fluent": "word errors per 100 words without disfluencies",
+    "wer_verbatim": "{better} instead of {worse} word errors per 100 spoken words",
+    "wer_fluent": "{better} instead of {worse} word errors per 100 words without disfluencies",
 }
 _SUBJECTS = {
     "wer_verbatim": "words",
     "wer_fluent": "words without disfluencies",
     "disfluency_f1": "the disfluencies detected",
 }
-_HAS_BEST = {"wer_verbatim": "has the fewest word errors", "disfluency_f1": "has the best F1 of disfluencies"}
+_HAS_BEST = {
+    "wer_verbatim": "{system} has the fewest word errors.",
+    "disfluency_f1": "{system} has the best F1 of disfluencies.",
+}
 
 
 def _system(system: System, material: Material) -> Iterator[str]:
@@ -103,17 +120,21 @@ def _system(system: System, material: Material) -> Iterator[str]:
     errors, together = system.word_errors_verbatim, system.disfluency.together
     words = _count(errors.reference_words, material.unit)
     if not errors.hits + errors.substitutions + errors.insertions:
-        yield f"{system.name} wrote no words: all {words} are missing."
+        yield gettext("{system} wrote no words: all {words} are missing.").format(system=system.name, words=words)
         return
     if not errors.errors and not (together.false_positives + together.false_negatives + together.not_scored):
-        found = f" and finds all {_count(together.true_positives, 'disfluency')}" if together.true_positives else ""
-        yield f"{system.name} makes no error in {words}{found}."
+        found = _count(together.true_positives, "disfluency")
+        perfect = gettext("{system} makes no error in {words} and finds all {disfluencies}.")
+        perfect = perfect if together.true_positives else gettext("{system} makes no error in {words}.")
+        yield perfect.format(system=system.name, words=words, disfluencies=found)
         return
-    rate = 100 * (errors.rate or 0)
-    yield f"{system.name} makes {rate:.1f} errors per 100 spoken {material.unit}s ({errors.errors:,} in {words})."
+    rate, spoken = 100 * (errors.rate or 0), gettext("spoken " + material.unit + "s")
+    makes = gettext("{system} makes {rate:.1f} errors per 100 {spoken} ({errors:,} in {words}).")
+    yield makes.format(system=system.name, rate=rate, spoken=spoken, errors=errors.errors, words=words)
     yield from _other_language(system, material)
     if system.missing:
-        yield f"It has no transcript of {_count(len(system.missing), 'recording')}; all their words count as missed."
+        missing = gettext("It has no transcript of {recordings}; all their words count as missed.")
+        yield missing.format(recordings=_count(len(system.missing), "recording"))
     yield from _classes(system)
 
 
@@ -121,8 +142,10 @@ def _other_language(system: System, material: Material) -> Iterator[str]:
     written = material.written_in.get(system.name, {})
     if written and material.languages and not written.keys() & material.languages.keys():
         here, there = join_with_and(list(written)), join_with_and(list(material.languages))
-        yield f"Its transcripts are marked as another language ({here}) than the references ({there}):"
-        yield "the errors may come from that alone."
+        yield gettext(
+            "Its transcripts are marked as another language ({here}) than the references ({there}): the errors may "
+            "come from that alone."
+        ).format(here=here, there=there)
 
 
 def _classes(system: System) -> Iterator[str]:
@@ -132,23 +155,25 @@ def _classes(system: System) -> Iterator[str]:
     scored = [(kind, by_class[kind]) for kind in ordered if not by_class[kind].not_scored]
     found = [_found(kind, d) for kind, d in scored if (d.recall or 0) >= 0.5]
     if found:
-        yield f"It finds {join_with_and(found)}."
+        yield gettext("It finds {classes}.").format(classes=join_with_and(found))
     none = [_all(kind, d.reference_events) for kind, d in scored if not d.true_positives]
+    most = gettext("most {classes} ({found} of {n:,} found)")
     few = [
-        f"most {_plural(kind)} ({d.true_positives} of {d.reference_events:,} found)"
+        most.format(classes=class_name(kind), found=d.true_positives, n=d.reference_events)
         for kind, d in scored
         if d.true_positives and (d.recall or 0) < 0.5
     ]
     if none or few:
-        yield f"It misses {join_with_and([*none, *few])}."
+        yield gettext("It misses {classes}.").format(classes=join_with_and([*none, *few]))
     extra = [_number(kind, d.false_positives) for kind, d in by_class.items() if _is_notable(d)]
     if extra:
-        yield f"It writes {join_with_and(extra)} that were not spoken."
+        yield gettext("It writes {classes} that were not spoken.").format(classes=join_with_and(extra))
     unsupported = [kind for kind in ordered if by_class[kind].not_scored]
     if other := [_number(kind, by_class[kind].not_scored) for kind in unsupported if kind not in system.left_out]:
-        yield f"It does not write {join_with_and(other)}: not scored."
+        yield gettext("It does not write {classes}: not scored.").format(classes=join_with_and(other))
     if gaps := [_number(kind, by_class[kind].not_scored) for kind in unsupported if kind in system.left_out]:
-        yield f"{join_with_and(gaps)} were {NOT_TRANSCRIBED}, so no total of disfluencies is given."
+        not_written = gettext("{classes} were not transcribed by this model, so no total of disfluencies is given.")
+        yield not_written.format(classes=join_with_and(gaps))
 
 
 def _is_notable(d: Detections) -> bool:
@@ -156,26 +181,19 @@ def _is_notable(d: Detections) -> bool:
 
 
 def _found(kind: Disfluency, d: Detections) -> str:
-    everything = d.true_positives == d.reference_events
-    return (
-        _all(kind, d.reference_events) if everything else f"{d.true_positives:,} of {_number(kind, d.reference_events)}"
-    )
+    if d.true_positives == d.reference_events:
+        return _all(kind, d.reference_events)
+    events = _number(kind, d.reference_events)
+    return gettext("{n:,} of {classes}").format(n=d.true_positives, classes=events)
 
 
 def _all(kind: Disfluency, count: int) -> str:
-    return f"the only {_singular(kind)}" if count == 1 else f"all {count:,} {_plural(kind)}"
+    text = gettext("the only {classes}") if count == 1 else gettext("all {n:,} {classes}")
+    return text.format(n=count, classes=class_name(kind, count))
 
 
 def _number(kind: Disfluency, count: int) -> str:
-    return f"{count:,} {_singular(kind) if count == 1 else _plural(kind)}"
-
-
-def _plural(kind: Disfluency) -> str:
-    return CLASSES[kind][0].lower()
-
-
-def _singular(kind: Disfluency) -> str:
-    return _plural(kind).removesuffix("s")
+    return f"{count:,} {class_name(kind, count)}"
 
 
 def _sample(systems: Sequence[System], material: Material) -> Iterator[str]:
@@ -183,20 +201,24 @@ def _sample(systems: Sequence[System], material: Material) -> Iterator[str]:
     words = systems[0].word_errors_verbatim.reference_words
     speakers = [] if material.speakers is None else [_count(material.speakers, "speaker")]
     recordings = _count(material.recordings, "recording")
-    yield f"The sample: {', '.join([recordings, *speakers, _count(words, f'spoken {material.unit}')])}."
+    size = ", ".join([recordings, *speakers, _count(words, f"spoken {material.unit}")])
+    yield gettext("The sample: {size}.").format(size=size)
     if material.recordings == 1:
-        yield "One recording shows nothing about others."
+        yield gettext("One recording shows nothing about others.")
     elif (material.persons or material.recordings) < MIN_UNITS:
         if material.persons is None:
-            yield f"From fewer than {MIN_UNITS} recordings, no confidence interval can be given."
+            few = gettext("From fewer than {n} recordings, no confidence interval can be given.")
+            yield few.format(n=MIN_UNITS)
         else:
             samples = _count(material.persons, "independent sample")
-            yield f"By the persons studied they are {samples}; fewer than {MIN_UNITS} give no confidence interval."
+            few = gettext("By the persons studied they are {samples}; fewer than {n} give no confidence interval.")
+            yield few.format(samples=samples, n=MIN_UNITS)
     rare = [kind for kind, d in systems[0].disfluency.by_class.items() if 0 < d.reference_events < MIN_EVENTS]
     if rare:
-        yield f"Fewer than {MIN_EVENTS} in the references, too few to judge: {join_with_and([*map(_plural, rare)])}."
+        too_few = gettext("Fewer than {n} in the references, too few to judge: {classes}.")
+        yield too_few.format(n=MIN_EVENTS, classes=join_with_and([*map(class_name, rare)]))
 
 
 def _count(number: int, noun: str) -> str:
     plural = f"{noun[:-1]}ies" if noun.endswith("cy") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else plural}"
+    return f"{number:,} {gettext(noun if number == 1 else plural)}"

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from lsa_whisper.evaluation.cells import head_cells
+from lsa_whisper.page.language import gettext
 from lsa_whisper.page.tables import ReportTable, TableCell
 from lsa_whisper.scoring.aligned_utterances import AlignedUtterance
 
@@ -58,9 +59,11 @@ def word_table(counts: Mapping[str, WordCounts]) -> ReportTable:
     """Return the words with the most errors of each system."""
     heads = "Word", "System", "Spoken", "Left out", "Replaced", "Made up", "Replaced by"
     return ReportTable(
-        "Words with the most errors",
-        f"At most {_MAX_WORDS} words of each system. The first word of each row is the reference's; a made-up word is "
-        "the system's.",
+        gettext("Words with the most errors"),
+        gettext(
+            "At most {n} words of each system. The first word of each row is the reference's; a made-up word is the "
+            "system's."
+        ).format(n=_MAX_WORDS),
         head_cells(*heads),
         tuple(row for name, each in counts.items() for row in each.rows(name)),
         folded=True,

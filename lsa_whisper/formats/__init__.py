@@ -45,7 +45,8 @@ LOSSES = {
     "vtt": "every mark, headers and roles; word times; utterances without times or words",
     "txt": "every mark, headers and roles; all times; utterances without words",
     "csv": "headers but roles; dependent tiers and word times (it is not read again)",
-    "docx": "headers but roles and comments; dependent tiers and word times (it is not read again)",
+    "docx": "headers but roles and comments; dependent tiers but `%com`, `%act`, `%sit` and `%exp`; word times "
+    "(it is not read again)",
 }
 """What a transcript loses on the way to each format and back."""
 

@@ -14,6 +14,7 @@ from lsa_whisper.inspection.text_output import as_json
 from lsa_whisper.inspection.tokens import token_counter
 from lsa_whisper.inspection.transcript_report import fluency_report, readable_transcripts
 from lsa_whisper.manifest import SPLITS
+from lsa_whisper.page.language import check_page_language
 from lsa_whisper.system.failed_files import FailedFile
 from lsa_whisper.system.umask import private_umask
 
@@ -36,6 +37,7 @@ def inspect(
     events: bool = False,
     csv: Path | None = None,
     against: Path | None = None,
+    page_language: str = "en",
 ) -> str:
     """Return a report on transcripts or prepared data, as text to print.
 
@@ -58,6 +60,8 @@ def inspect(
         csv: A CSV file to write with all measures, a row for each speaker of each file.
         against: A folder of your own reference samples: the measures of each speaker as percentiles among its speakers
             of the same role and age.
+        page_language: The language of the page on transcripts: ``en``, ``de`` or ``es``. That of prepared data is
+            in English.
 
     Raises:
         CorpusError: ``path`` holds nothing to inspect, or ``out`` cannot be written.
@@ -68,6 +72,7 @@ def inspect(
     """
     path = Path(path)
     check = check or fix
+    check_page_language(page_language)
     try:
         if not path.exists():
             raise CorpusError(f"{path}: no such file or folder; check the path")
@@ -77,6 +82,8 @@ def inspect(
         raise CorpusError(f"{path}: cannot be opened ({error.strerror}); check the path and its permissions") from error
     of_transcripts = check or profile or measures or events or csv is not None or against is not None
     if manifests and not of_transcripts:
+        if page_language != "en":
+            raise CorpusError(f"{path}: `page_language` is for the page on transcripts; leave it out")
         found = survey(manifests, token_counter(model))
         text = as_json(found.as_dict()) if json else survey_report(path, found)
         if out is not None:
@@ -110,7 +117,7 @@ def inspect(
     if out is not None:
         from lsa_whisper.inspection.sample import write_sample_page
 
-        write_sample_page(path, *readable_transcripts(files), mode, Path(out))
+        write_sample_page(path, *readable_transcripts(files), mode, Path(out), page_language)
     return text if out is None or json else f"{text}\n\n{out}: all measures, a timeline, trends and audio clips"
 
 

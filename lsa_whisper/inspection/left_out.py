@@ -10,6 +10,7 @@ from lsa_whisper.chat import Disfluency, Transcript
 from lsa_whisper.chat.disfluencies import Family, classes_of
 from lsa_whisper.chat.fluency_marks import COUNTS
 from lsa_whisper.labels import Coverage, is_draft, read_coverage
+from lsa_whisper.page.language import gettext
 from lsa_whisper.page.text import join_names
 from lsa_whisper.system.terminal import hanging_lines
 
@@ -71,12 +72,10 @@ def banners(read: Sequence[tuple[str, Transcript]]) -> list[str]:
     """Return what a reader must know first: which transcripts are drafts, and what their models leave out."""
     lines = []
     if drafts := [Path(file).name for file, each in read if is_draft(each)]:
-        is_one = len(drafts) == 1
-        lines.append(
-            f"DRAFT: {join_names(drafts)} {'was' if is_one else 'were'} written by a model and "
-            f"{'has' if is_one else 'have'} not been checked by a person; check with 'lsa-whisper review' before any "
-            "figure is reported"
-        )
+        one = gettext("DRAFT: {drafts} was written by a model and has not been checked by a person")
+        several = gettext("DRAFT: {drafts} were written by a model and have not been checked by a person")
+        check = gettext("; check with 'lsa-whisper review' before any figure is reported")
+        lines.append((one if len(drafts) == 1 else several).format(drafts=join_names(drafts)) + check)
     by_sentence: dict[str, list[str]] = {}
     for file, each in read:
         if sentence := read_coverage(each).sentence():

@@ -7,6 +7,7 @@ from typing import Any
 
 from lsa_whisper.chat import Transcript
 from lsa_whisper.inspection.text_output import format_number
+from lsa_whisper.page.language import gettext
 from lsa_whisper.scoring.normalize import is_unspaced
 from lsa_whisper.system.terminal import hanging_lines
 
@@ -62,7 +63,10 @@ COUNTING = {
 
 def fluency_terms(*, norm: bool) -> dict[str, str]:
     """Return the meaning of the sums of disfluencies, with a norm only if nothing was left out of them."""
-    return {term: meaning + _NORM * (norm and term == "weighted SLD") for term, meaning in FLUENCY_TERMS.items()}
+    return {
+        gettext(term): gettext(meaning) + gettext(_NORM) * (norm and term == "weighted SLD")
+        for term, meaning in FLUENCY_TERMS.items()
+    }
 
 
 def explained(mode: str, *, measures: bool = False, norm: bool = True) -> list[str]:
@@ -86,7 +90,7 @@ def unit_remarks(transcripts: Iterable[Transcript]) -> list[str]:
     (True, [])
     """
     texts = (each.text for transcript in transcripts for each in transcript.utterances)
-    return [CHARACTERS] if any(map(is_unspaced, texts)) else []
+    return [gettext(CHARACTERS)] if any(map(is_unspaced, texts)) else []
 
 
 def measure_name(name: str) -> str:
@@ -95,7 +99,7 @@ def measure_name(name: str) -> str:
     >>> measure_name("mlu_words"), measure_name("td_per_100_syllables")
     ('MLU in words', 'TD per 100 syllables')
     """
-    return _NAMES.get(name, name.replace("_", " ").replace("sld", "SLD").replace("td per", "TD per"))
+    return gettext(_NAMES.get(name, name.replace("_", " ").replace("sld", "SLD").replace("td per", "TD per")))
 
 
 def measure_cell(row: Mapping[str, Any], name: str) -> str:
@@ -104,4 +108,5 @@ def measure_cell(row: Mapping[str, Any], name: str) -> str:
     >>> measure_cell({"maze_share": 0.125}, "maze_share")
     '12.5%'
     """
-    return format_number(row[name], percent=name in _SHARES)
+    value = row[name]
+    return gettext(value) if isinstance(value, str) else format_number(value, percent=name in _SHARES)

@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from lsa_whisper.chat import Disfluency, Transcript
 from lsa_whisper.chat.disfluencies import Family, classes_of
 from lsa_whisper.labels.style import Labels
+from lsa_whisper.page.language import gettext
+from lsa_whisper.page.terms import class_name
+from lsa_whisper.page.text import join_with_and
 
 NOT_TRANSCRIBED = "not transcribed by this model"
 """What stands in place of a zero, or of a total, of classes that a model does not write."""
@@ -86,12 +89,14 @@ class Coverage:
         """Return what a person should know and do who reads or counts the transcript; empty if nothing is left out."""
         if not self.left_out:
             return ""
-        some = f", and writes only some of the {_titles(self.in_part)}" if self.in_part else ""
-        which = "disfluencies" if len(self.left_out) == len(Disfluency) else _titles(self.left_out)
-        return (
-            f"this model leaves out {which}{some}: a count of zero says nothing. Add them with 'lsa-whisper review', "
-            "or transcribe with a model that 'lsa-whisper finetune' taught to write them"
+        which = gettext("disfluencies") if len(self.left_out) == len(Disfluency) else _titles(self.left_out)
+        leaves_out = gettext("this model leaves out {classes}").format(classes=which)
+        some = gettext(", and writes only some of the {classes}") if self.in_part else ""
+        remedy = gettext(
+            ": a count of zero says nothing. Add them with 'lsa-whisper review', or transcribe with a model that "
+            "'lsa-whisper finetune' taught to write them"
         )
+        return leaves_out + some.format(classes=_titles(self.in_part)) + remedy
 
 
 def read_coverage(transcript: Transcript) -> Coverage:
@@ -141,8 +146,7 @@ def _names(kinds: Iterable[Disfluency]) -> str:
 
 
 def _titles(kinds: Iterable[Disfluency]) -> str:
-    *others, last = [kind.row.title.lower() for kind in Disfluency if kind in frozenset(kinds)]
-    return f"{', '.join(others)} and {last}" if others else last
+    return join_with_and([class_name(kind) for kind in Disfluency if kind in frozenset(kinds)])
 
 
 def _named(comment: str, begin: str) -> frozenset[Disfluency]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lsa_whisper.page.language import gettext, language_of_page
 from lsa_whisper.page.svg import draw_svg
 from lsa_whisper.page.terms import UNDERLINED
 from lsa_whisper.page.text import escape_markdown
@@ -31,7 +32,9 @@ def templates(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
+        extensions=["jinja2.ext.i18n"],
     )
+    environment.globals |= {"gettext": gettext, "language": language_of_page()}
     environment.filters["markdown"] = escape_markdown
     environment.globals["underlined"] = UNDERLINED
     environment.filters["svg"] = lambda plot: Markup(draw_svg(plot))  # made by matplotlib, which escapes all text

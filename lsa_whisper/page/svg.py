@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from lsa_whisper.page.figures import Plot
+from lsa_whisper.page.language import gettext
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +61,7 @@ def _intervals(axes: Axes, plot: Plot) -> None:
 def _plane(axes: Axes, plot: Plot) -> None:
     if plot.diagonal:
         axes.plot(plot.x_range, plot.x_range, "--", color=QUIET, linewidth=1.2)
-        axes.annotate("same", (plot.x_range[1], plot.x_range[1]), ha="right", va="top", color=QUIET)
+        axes.annotate(gettext("same"), (plot.x_range[1], plot.x_range[1]), ha="right", va="top", color=QUIET)
     for number, level in enumerate(plot.levels):
         line = "--" if level.dashed else "-"
         axes.plot(plot.x_range, [level.y] * 2, line, color=_color(level.series), linewidth=1.3, gid=f"levels-{number}")

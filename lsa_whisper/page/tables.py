@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import groupby
 
+from lsa_whisper.page.language import gettext
+
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
@@ -36,7 +38,7 @@ class ReportTable:
     @property
     def by_system(self) -> bool:
         """Whether rows with the same first cell belong together, one per system."""
-        return len(self.head) > 1 and self.head[1].text == "System"
+        return len(self.head) > 1 and self.head[1].text == gettext("System")
 
     @property
     def groups(self) -> list[list[tuple[TableCell, ...]]]:

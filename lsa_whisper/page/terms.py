@@ -3,12 +3,36 @@
 from __future__ import annotations
 
 from lsa_whisper.chat.disfluencies import Disfluency, Match
+from lsa_whisper.page.language import gettext, in_sentence, language_of_page
 
 CLASSES = {
     kind: (kind.row.title, kind.row.meaning)
     for kind in sorted(Disfluency, key=lambda kind: kind.row.match is Match.NOT_SCORED)
 }
 """The title and the meaning of each class; those that are not scored come last."""
+
+
+def class_title(kind: Disfluency) -> str:
+    """Return the title of a class in the language of the page."""
+    return gettext(CLASSES[kind][0])
+
+
+def class_definition(kind: Disfluency) -> str:
+    """Return the meaning of a class in the language of the page."""
+    return gettext(CLASSES[kind][1])
+
+
+def class_name(kind: Disfluency, count: int = 2) -> str:
+    """Return the name of a class inside a sentence, in the singular for a ``count`` of 1.
+
+    >>> class_name(Disfluency.FRAGMENT), class_name(Disfluency.FRAGMENT, 1)
+    ('cut-off words', 'cut-off word')
+    """
+    plural = in_sentence(class_title(kind))
+    if count != 1:
+        return plural
+    return plural.removesuffix("s") if language_of_page() == "en" else gettext(kind.row.name)
+
 
 UNDERLINED: dict[str, list[Disfluency]] = {}
 """The classes by how they are underlined in a report."""

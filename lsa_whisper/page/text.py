@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lsa_whisper.errors import CorpusError
+from lsa_whisper.page.language import gettext
 
 
 def join_names(names: Sequence[str], limit: int = 5) -> str:
@@ -16,7 +17,7 @@ def join_names(names: Sequence[str], limit: int = 5) -> str:
     'a, b and 1 more'
     """
     rest = len(names) - limit
-    return ", ".join(names[:limit]) + (f" and {rest} more" if rest > 0 else "")
+    return ", ".join(names[:limit]) + (gettext(" and {rest} more").format(rest=rest) if rest > 0 else "")
 
 
 def join_with_and(names: Sequence[str]) -> str:
@@ -25,7 +26,16 @@ def join_with_and(names: Sequence[str]) -> str:
     >>> join_with_and(["a", "b", "c"]), join_with_and(["a"])
     ('a, b and c', 'a')
     """
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    return gettext(" and ").join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def range_text(low: str, high: str) -> str:
+    """Return the two ends of an interval.
+
+    >>> range_text("1.5", "2.0")
+    '1.5 to 2.0'
+    """
+    return gettext("{low} to {high}").format(low=low, high=high)
 
 
 def text_table(rows: Sequence[Sequence[str]]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.page.language import page_language
 from lsa_whisper.review.actions import perform
 from lsa_whisper.review.guard import TooLargeError
 from lsa_whisper.review.open_files import OpenFiles
@@ -33,8 +34,8 @@ _SOUND_TYPES = {
 }
 
 
-def make_application(files: OpenFiles) -> Starlette:
-    """Return the application that serves the page for ``files``."""
+def make_application(files: OpenFiles, language: str = "en") -> Starlette:
+    """Return the application that serves the page for ``files`` in a language."""
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
     from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
@@ -56,13 +57,14 @@ def make_application(files: OpenFiles) -> Starlette:
         name = request.path_params.get("name", "index.html")
         if name not in PAGE_FILES:
             raise HTTPException(404)
-        return Response(page_file(name), media_type=PAGE_FILES[name])
+        return Response(page_file(name, language), media_type=PAGE_FILES[name])
 
     async def listing(_: Request) -> Response:
         return JSONResponse(files.listing())
 
     async def transcript(request: Request) -> Response:
-        return JSONResponse(files.open(number(request)))
+        with page_language(language):
+            return JSONResponse(files.open(number(request)))
 
     async def comparison(request: Request) -> Response:
         return JSONResponse(files.comparison(number(request)))
@@ -75,7 +77,8 @@ def make_application(files: OpenFiles) -> Starlette:
         except ValueError:
             raise HTTPException(400) from None
         try:
-            return JSONResponse(perform(files, body))
+            with page_language(language):
+                return JSONResponse(perform(files, body))
         except RevisionError as error:
             return JSONResponse({"error": str(error), "conflict": True}, 409)
         except LsaWhisperError as error:

@@ -15,6 +15,7 @@ from lsa_whisper.checkpoint import overview_line
 from lsa_whisper.checkpoint.choice import choose_model
 from lsa_whisper.decoding.confidences import load_calibration
 from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.page.language import check_page_language
 from lsa_whisper.review.flags import DEFAULT_SHARE, parse_share
 from lsa_whisper.review.redirect import redirecting_file
 from lsa_whisper.system.terminal import print_progress
@@ -40,6 +41,7 @@ def review(
     flag: str = DEFAULT_SHARE,
     open_page: bool = True,
     port: int = 0,
+    page_language: str = "en",
 ) -> str:
     """Serve the review page for transcripts and recordings until Ctrl-C, and return a last line.
 
@@ -51,6 +53,7 @@ def review(
         flag: share of the words that are flagged as doubtful, the worst of each recording, in percent.
         open_page: whether to open the page in the browser.
         port: port on this machine; 0 takes a free one.
+        page_language: the language of the page: ``en``, ``de`` or ``es``.
 
     Raises:
         CorpusError: there is nothing to review.
@@ -59,6 +62,7 @@ def review(
     from lsa_whisper.review.open_files import OpenFiles
     from lsa_whisper.review.transcription import TranscriptionJob
 
+    check_page_language(page_language)
     compare = Path(compare) if compare else None
     if compare is not None and not compare.exists():
         raise LsaWhisperError(f"{compare}: no such transcript or folder to compare with; check the path")
@@ -75,7 +79,7 @@ def review(
         job=TranscriptionJob(str(model) if model else None),
     )
     with bound_socket(port) as bound:
-        server, address = make_server(files, bound)
+        server, address = make_server(files, bound, page_language)
         print_progress(f"review: {address}\nreview: press Ctrl-C here to end; every change is saved as you make it")
         with redirecting_file(address) as file:
             if open_page:
@@ -89,7 +93,7 @@ def review(
     return "review ended; every change is saved"
 
 
-def make_server(files: OpenFiles, bound: socket.socket) -> tuple[uvicorn.Server, str]:
+def make_server(files: OpenFiles, bound: socket.socket, language: str = "en") -> tuple[uvicorn.Server, str]:
     """Return a server for ``files`` on a bound socket, and the address of its page with the secret."""
     import uvicorn
 
@@ -97,7 +101,7 @@ def make_server(files: OpenFiles, bound: socket.socket) -> tuple[uvicorn.Server,
     from lsa_whisper.review.guard import RequestGuard
 
     port, secret = bound.getsockname()[1], secrets.token_urlsafe(24)
-    guarded = RequestGuard(make_application(files), secret, port)
+    guarded = RequestGuard(make_application(files, language), secret, port)
     settings = uvicorn.Config(
         guarded,
         http="h11",

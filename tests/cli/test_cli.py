@@ -115,7 +115,7 @@ SHARED = {
     "--language": "the language of the speech",
     "--speaker": "the code of a speaker that nothing names",
     "--review": "a table of what a person should look at",
-    "--to": "the format that is written",
+    "--format": "the format that is written",
     "--dtype": "the format of the numbers",
     "--batch-size": "windows computed together",
     "--processes": "processes that work together",

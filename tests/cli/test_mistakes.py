@@ -114,9 +114,9 @@ finetune lonely --model missing                 | missing: no such folder
 finetune lonely -o /dev/null/x                  | /dev/null/x: cannot be written
 convert missing -o out                          | no such file or folder
 convert visit.cha                               | Missing option '-o' / '--out'
-convert visit.cha -o out --to xyz               | no such format
-convert visit.cha -o out.srt --to srt           | a folder for the results is asked for, not a file
-convert visit.cha -o /dev/null/x --to srt       | /dev/null/x: cannot be written
+convert visit.cha -o out --format xyz           | no such format
+convert visit.cha -o out.srt --format srt       | a folder for the results is asked for, not a file
+convert visit.cha -o /dev/null/x --format srt   | /dev/null/x: cannot be written
 convert visit.cha -o out --from xyz             | no transcripts of such files can be read
 convert notes.txt -o out --speaker "C H"        | --speaker C H: the speaker code
 convert notes.txt -o out --language Klingon     | language 'Klingon' is not known

@@ -46,7 +46,7 @@ def test_salt_and_elan_files_become_a_checkpoint(tmp_path, monkeypatch):
     before = {name: beginning(name, tmp_path, timed=name in ELAN) for name in (*SALT, *ELAN)}
     for kind in ("salt", "eaf"):
         folder = tmp_path / ("salt" if kind == "salt" else "elan")
-        run("convert", folder / "originals", "-o", folder / "files", "--to", kind)
+        run("convert", folder / "originals", "-o", folder / "files", "--format", kind)
 
     run("convert", tmp_path / "salt" / "files", "-o", tmp_path / "untimed", "--from", "slt")
     run("convert", tmp_path / "elan" / "files", "-o", tmp_path / "timed", "--from", "eaf")

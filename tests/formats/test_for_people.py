@@ -60,6 +60,26 @@ def test_a_document_explains_the_marks_that_occur_and_no_other(visit):
     assert len(document(plain).tables) == 1
 
 
+def test_each_page_begins_with_the_head_and_columns_are_as_wide_as_what_they_hold(visit):
+    table = document(visit).tables[-1]
+    assert [bool(row._tr.xpath("./w:trPr/w:tblHeader")) for row in table.rows] == [True, False, False, False]
+    assert all(row._tr.xpath("./w:trPr/w:cantSplit") for row in table.rows)
+    assert table.columns[2].width > 5 * table.columns[0].width
+
+
+def test_notes_of_people_stand_where_they_were_written(tmp_path):
+    text = (
+        "@UTF8\n@Begin\n@Comment:\tfirst\n*CHI:\tda .\n%com:\tpoints at it\n%gra:\t1|0|ROOT\n@Comment:\tnew task\n"
+        "@Comment:\tlsa-whisper record 01 23\n*CHI:\tno .\n@End\n"
+    )
+    made = document(chat.parse(text))
+    assert [row[2] for row in rows(made.tables[-1])[1:]] == ["da .\npoints at it", "new task", "no ."]
+    assert [each.text for each in made.paragraphs].count("first") == 1
+    (tmp_path / "a.cha").write_text(text)
+    (lost,) = (each for each in convert([tmp_path / "a.cha"], tmp_path, format="docx").losses if "tiers" in each)
+    assert "dependent tiers: 1" in lost
+
+
 def test_equal_transcripts_give_equal_documents(visit):
     assert formats.serialize(visit, "docx") == formats.serialize(visit, "docx")
 
@@ -86,8 +106,8 @@ def test_a_table_has_a_row_for_each_utterance(visit):
 def test_what_was_changed_by_hand_is_kept(name, visit, tmp_path):
     chat.write(visit, tmp_path / "visit.cha")
     for _ in range(2):
-        done = convert([tmp_path / "visit.cha"], tmp_path / "out", to=name)
+        done = convert([tmp_path / "visit.cha"], tmp_path / "out", format=name)
         assert done.exit_code == 0 and [path.name for path in done.written] == [f"visit.{name}"]
         assert done.before.words == done.after.words == 10
     done.written[0].write_bytes(b"changed by hand")
-    assert convert([tmp_path / "visit.cha"], tmp_path / "out", to=name).exit_code == 1
+    assert convert([tmp_path / "visit.cha"], tmp_path / "out", format=name).exit_code == 1

@@ -60,7 +60,7 @@ def review():
 
 COMMANDS = {
     "review": review,
-    "convert": typed("convert", "visits", "-o", "visits", "--to", "srt"),
+    "convert": typed("convert", "visits", "-o", "visits", "--format", "srt"),
     "mark": typed("mark", "visits", "-o", "out"),
     "inspect": typed("inspect", "visits", "-o", "visits/page.html", "--csv", "visits/table.csv"),
     "fix": typed("inspect", "visits", "--fix"),

@@ -34,7 +34,7 @@ def convert(
     inputs: Sequence[Path],
     out: Path,
     *,
-    to: str = "cha",
+    format: str = "cha",
     from_: Sequence[str] = (),
     conventions: Path | None = None,
     notation: str = "auto",
@@ -52,7 +52,7 @@ def convert(
     Args:
         inputs: Files and folders of any readable format (:data:`lsa_whisper.formats.reading.READABLE`).
         out: Output folder; created if missing.
-        to: Output format, one of :data:`lsa_whisper.formats.FORMATS`.
+        format: Output format, one of :data:`lsa_whisper.formats.FORMATS`.
         from_: File extensions to read, such as ``slt``. Default: all, but not CHAT if CHAT is written.
         conventions: YAML file of the laboratory's own speakers, tiers and brackets
             (:mod:`lsa_whisper.formats.reading.conventions`).
@@ -67,16 +67,16 @@ def convert(
         FormatError: An input is missing, or holds no transcript.
         LsaWhisperError: An option is wrong, or the output cannot be written.
     """
-    _check(out, to, notation, speaker, headers)
+    _check(out, format, notation, speaker, headers)
     known = read_conventions(conventions) if conventions else Conventions()
     options = ReadingOptions(language, speaker, notation, known, infer_marks, headers)
-    files = list_convertible(inputs, to=to, suffixes=from_)
+    files = list_convertible(inputs, format=format, suffixes=from_)
     converted, folder = Converted(Path(out)), OutputFolder(Path(out))
     for file in files:
         try:
             with without_collector():
                 for found in read_transcripts(file.path, options):
-                    _convert_one(found, file, folder, to, converted, lossless=lossless)
+                    _convert_one(found, file, folder, format, converted, lossless=lossless)
         except DiskError:
             raise
         except (FormatError, ChatSyntaxError, LsaWhisperError) as error:
@@ -85,11 +85,11 @@ def convert(
     return converted
 
 
-def _check(out: Path, to: str, notation: str, speaker: str, headers: Path | None) -> None:
+def _check(out: Path, format: str, notation: str, speaker: str, headers: Path | None) -> None:
     if fault := speaker_code_fault(speaker):
         raise LsaWhisperError(f"`speaker={speaker}`: {fault}; use three capital letters, such as CHI")
-    if to not in FORMAT_SUFFIXES:
-        raise LsaWhisperError(f"`to={to}`: no such format; choose one of {', '.join(FORMAT_SUFFIXES)}")
+    if format not in FORMAT_SUFFIXES:
+        raise LsaWhisperError(f"`format={format}`: no such format; choose one of {', '.join(FORMAT_SUFFIXES)}")
     if notation not in NOTATIONS:
         raise LsaWhisperError(f"`notation={notation}`: no such notation; choose one of {', '.join(NOTATIONS)}")
     if Path(out).exists() and not Path(out).is_dir():
@@ -102,31 +102,31 @@ def _convert_one(
     found: FoundTranscript,
     file: ConvertibleFile,
     folder: OutputFolder,
-    to: str,
+    format: str,
     converted: Converted,
     *,
     lossless: bool,
 ) -> None:
     """Write one transcript, and add its counts, losses and notes to ``converted``."""
     transcript = found.transcript
-    if to in TIMED_FORMATS and transcript.utterances and not any(each.span for each in transcript.utterances):
+    if format in TIMED_FORMATS and transcript.utterances and not any(each.span for each in transcript.utterances):
         untimed = ", ".join(name for name in FORMAT_SUFFIXES if name not in TIMED_FORMATS)
         raise FormatError(
-            f"{file.path}: no utterance has times, which {to} needs; `align` adds them, or choose one of {untimed}"
+            f"{file.path}: no utterance has times, which {format} needs; `align` adds them, or choose one of {untimed}"
         )
     name = found.name or file.path.stem
-    text = formats.serialize(transcript, to, recording=_recording(file.path, name))
+    text = formats.serialize(transcript, format, recording=_recording(file.path, name))
     before = after = counts_of(transcript)
     losses = losses_of_reading(found)
-    if to != "cha":
-        left = read_back(text, transcript, to)
+    if format != "cha":
+        left = read_back(text, transcript, format)
         after = kept_counts(transcript, left)
         losses += losses_of_writing(transcript, left)
     if found.texts is not None:
         before = TranscriptCounts(found.texts, found.words, None, found.times)
     if lossless and losses:
         raise FormatError(f"{file.path}: would lose {'; '.join(map(str, losses))}; leave out `lossless` to convert it")
-    path = folder.write(file.place / f"{name}.{FORMAT_SUFFIXES[to]}", text, source=file.path)
+    path = folder.write(file.place / f"{name}.{FORMAT_SUFFIXES[format]}", text, source=file.path)
     converted.written.append(path)
     converted.before, converted.after = converted.before + before, converted.after + after
     converted.losses += [f"{file.path}: {loss}" for loss in losses]

@@ -15,6 +15,7 @@ from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.chat.plain_words import plain_words
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats import FOR_PEOPLE, FORMAT_SUFFIXES
+from lsa_whisper.formats.docx import NOTES
 from lsa_whisper.formats.reading import READABLE, FoundTranscript
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.to_transcript import to_transcript
@@ -78,12 +79,14 @@ def losses_of_reading(found: FoundTranscript) -> list[Loss]:
     return [Loss("words", found.lost_words, found.lost_place), *lost] if found.lost_words else lost
 
 
-def read_back(text: str | bytes, transcript: Transcript, to: str) -> Transcript:
-    """Return what a program reads from ``text``, which is ``transcript`` in the format ``to``; nothing may be there."""
-    if to in FOR_PEOPLE:  # each utterance stands there as it is
-        return Transcript([replace(each, tiers=()) for each in transcript.utterances])
+def read_back(text: str | bytes, transcript: Transcript, format: str) -> Transcript:
+    """Return what a program reads from ``text``, which is ``transcript`` in this format; nothing may be there."""
+    if format in FOR_PEOPLE:  # each utterance stands there as it is
+        shown = NOTES if format == "docx" else ()
+        kept = ((each, tuple(tier for tier in each.tiers if tier.name in shown)) for each in transcript.utterances)
+        return Transcript([replace(each, tiers=tiers) for each, tiers in kept])
     data = text if isinstance(text, bytes) else text.encode(errors="replace")
-    suffix = f".{FORMAT_SUFFIXES[to].lower()}"
+    suffix = f".{FORMAT_SUFFIXES[format].lower()}"
     module = import_module(f"lsa_whisper.formats.reading.{READABLE[suffix]}")
     try:
         sources = module.parse(data, f"written{suffix}", Conventions())

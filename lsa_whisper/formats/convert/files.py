@@ -31,12 +31,12 @@ class ConvertibleFile:
     place: Path = Path()
 
 
-def list_convertible(inputs: Sequence[Path], *, to: str, suffixes: Sequence[str] = ()) -> list[ConvertibleFile]:
+def list_convertible(inputs: Sequence[Path], *, format: str, suffixes: Sequence[str] = ()) -> list[ConvertibleFile]:
     """Return the files of ``inputs``; of a meeting with one file for each speaker only the first.
 
     Args:
         inputs: Files and folders.
-        to: The output format; CHAT files in folders are passed over when CHAT is written.
+        format: The output format; CHAT files in folders are passed over when CHAT is written.
         suffixes: The extensions to read in folders, with or without a dot.
 
     Raises:
@@ -50,7 +50,7 @@ def list_convertible(inputs: Sequence[Path], *, to: str, suffixes: Sequence[str]
         if not named.exists():
             raise FormatError(f"{named}: no such file or folder; check the path")
         if named.is_dir():
-            inside = list(_inside(named, to, allowed))
+            inside = list(_inside(named, format, allowed))
             if not inside:
                 what = f"file of {', '.join(allowed)}" if allowed else "transcript of another format"
                 raise FormatError(f"{named}: has no {what} that can be read; check the folder, or name the files")
@@ -60,12 +60,12 @@ def list_convertible(inputs: Sequence[Path], *, to: str, suffixes: Sequence[str]
     return found
 
 
-def _inside(folder: Path, to: str, allowed: tuple[str, ...]) -> Iterator[ConvertibleFile]:
+def _inside(folder: Path, format: str, allowed: tuple[str, ...]) -> Iterator[ConvertibleFile]:
     seen: set[Path] = set()
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for path in (Path(place, name) for name in sorted(names) if not name.startswith(".")):
-            readable = path.name.lower().endswith(allowed) if allowed else path.suffix.lower() != f".{to}"
+            readable = path.name.lower().endswith(allowed) if allowed else path.suffix.lower() != f".{format}"
             if path in seen or not readable or not is_readable(path) or not path.is_file():
                 continue
             if not allowed and not _has_sign(path):

@@ -14,12 +14,13 @@ from lsa_whisper.inspection.sample.tables import class_table, measures_tables, s
 from lsa_whisper.inspection.sample.timeline import timeline
 from lsa_whisper.inspection.sample.trends import MAX_PERSONS, trend_plots
 from lsa_whisper.inspection.write_page import write_page
+from lsa_whisper.page.language import gettext, page_language
 
 _MAX_TIMELINES = 40
 
 
 def write_sample_page(
-    path: Path, read: Sequence[tuple[str, Transcript]], unread: Sequence[str], mode: str, out: Path
+    path: Path, read: Sequence[tuple[str, Transcript]], unread: Sequence[str], mode: str, out: Path, language: str
 ) -> None:
     """Write what can be measured of the transcripts at ``path`` to the HTML file ``out``, atomically.
 
@@ -29,10 +30,16 @@ def write_sample_page(
         unread: A message for each file that cannot be read.
         mode: How disfluencies are counted.
         out: The HTML file.
+        language: The language of the page.
 
     Raises:
         CorpusError: ``out`` cannot be written.
     """
+    with page_language(language):
+        _write(path, read, unread, mode, out)
+
+
+def _write(path: Path, read: Sequence[tuple[str, Transcript]], unread: Sequence[str], mode: str, out: Path) -> None:
     files = sample_files(path, read, mode)
     facts = {
         "path": path,
@@ -41,7 +48,10 @@ def write_sample_page(
         "measures": measures_tables(files),
         "classes": class_table(files),
         "banners": banners(read),
-        "terms": {**fluency_terms(norm=is_complete(one for _, one in read)), "counting": COUNTING[mode]},
+        "terms": {
+            **fluency_terms(norm=is_complete(one for _, one in read)),
+            gettext("counting"): gettext(COUNTING[mode]),
+        },
         "trends": trend_plots(files),
         "most_persons": MAX_PERSONS,
         "timelines": [timeline(file) for file in files[:_MAX_TIMELINES]],
@@ -55,8 +65,10 @@ def write_sample_page(
 def _remarks(files: Sequence[SampleFile]) -> Iterator[str]:
     silent = sum(file.recording is None for file in files)
     if silent and len(files) == 1:
-        yield "There is no recording of this transcript's name beside it, so there are no clips."
+        yield gettext("There is no recording of this transcript's name beside it, so there are no clips.")
     elif silent:
-        yield f"{silent:,} of {len(files):,} transcripts have no recording of their name: no clips of these."
+        some = gettext("{n:,} of {all:,} transcripts have no recording of their name: no clips of these.")
+        yield some.format(n=silent, all=len(files))
     if len(files) > _MAX_TIMELINES:
-        yield f"Timelines: of the first {_MAX_TIMELINES} of {len(files):,} transcripts."
+        first = gettext("Timelines: of the first {n} of {all:,} transcripts.")
+        yield first.format(n=_MAX_TIMELINES, all=len(files))

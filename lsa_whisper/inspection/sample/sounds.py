@@ -9,6 +9,7 @@ from lsa_whisper.chat import Utterance
 from lsa_whisper.inspection.sample.files import SampleFile
 from lsa_whisper.inspection.sample.timeline import TimedEvent, timed_events
 from lsa_whisper.inspection.write_page import Clip, load_clip
+from lsa_whisper.page.language import gettext
 from lsa_whisper.timespan import TimeSpan
 
 MAX_CLIPS = 60
@@ -41,7 +42,7 @@ def _of_file(file: SampleFile, most: int) -> Iterator[dict[str, Any]]:
 
 def _clock(each: Utterance) -> str:
     if each.span is None:
-        return f"line {each.line}"
+        return gettext("line {n}").format(n=each.line)
     start_s = each.span.start_ms / 1000
     return f"{int(start_s) // 60}:{start_s % 60:04.1f}"
 

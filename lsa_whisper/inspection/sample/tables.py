@@ -14,7 +14,8 @@ from lsa_whisper.inspection.sample.files import SampleFile, SampleSpeaker
 from lsa_whisper.inspection.tables import TextTable
 from lsa_whisper.inspection.text_output import format_number
 from lsa_whisper.labels import Coverage
-from lsa_whisper.page.terms import CLASSES
+from lsa_whisper.page.language import gettext
+from lsa_whisper.page.terms import class_name
 
 SIDE_BY_SIDE = 6
 """How many speakers are columns of a table; more are rows."""
@@ -27,7 +28,8 @@ def summary_sentences(files: Sequence[SampleFile]) -> Iterator[str]:
     words = sum(one.measures.sample.total_words for one in speakers)
     if len(speakers) > SIDE_BY_SIDE:
         persons = len({(one.person, one.code) for one in speakers})
-        yield f"{len(files):,} transcripts, {persons:,} speakers, {words:,} fluent words."
+        sizes = gettext("{files:,} transcripts, {persons:,} speakers, {words:,} fluent words.")
+        yield sizes.format(files=len(files), persons=persons, words=words)
         return
     for file in files:
         for one in file.speakers:
@@ -38,24 +40,30 @@ def _sentence(one: SampleSpeaker, file: str) -> str:
     sample, counts = one.measures.sample, one.measures.disfluency
     about = ", ".join(filter(None, (one.role.replace("_", " ").lower(), one.age)))
     name = " ".join(filter(None, (file, one.code))) + (f" ({about})" if about else "")
-    mlu = "" if sample.mlu_words is None else f", {sample.mlu_words:.2f} words in an utterance"
-    said = f"{name}: {sample.utterances:,} utterances, {sample.total_words:,} fluent words{mlu}"
+    size = gettext("{utterances:,} utterances, {words:,} fluent words")
+    measured = f"{name}: {size.format(utterances=sample.utterances, words=sample.total_words)}"
+    if sample.mlu_words is not None:
+        measured += gettext(", {n:.2f} words in an utterance").format(n=sample.mlu_words)
     if counts["sld_per_100_words"] is None:
-        return f"{said}."
+        return f"{measured}."
     sld, td, weighted = (counts[name] for name in ("sld_per_100_words", "td_per_100_words", "weighted_sld"))
     if gap := next((rate for rate in (sld, td) if isinstance(rate, str)), ""):
-        return f"{said}. Disfluencies: {gap}."
-    more = f"; weighted SLD {weighted:.2f}" if isinstance(weighted, float) else ""
-    return f"{said}; {sld:.2f} stuttering-like and {td:.2f} typical disfluencies per 100 words{more}."
+        return measured + gettext(". Disfluencies: {gap}.").format(gap=gettext(gap))
+    rates = gettext("; {sld:.2f} stuttering-like and {td:.2f} typical disfluencies per 100 words")
+    more = gettext("; weighted SLD {n:.2f}").format(n=weighted) if isinstance(weighted, float) else ""
+    return f"{measured}{rates.format(sld=sld, td=td)}{more}."
 
 
 def measures_tables(files: Sequence[SampleFile]) -> list[TextTable]:
     """Return all measures: a column for each of a few speakers, else a short and a complete table of them as rows."""
     rows = {_name(files, file, one): one.measures.as_dict() for file in files for one in file.speakers}
     measures = list(next(iter(rows.values()), {}))
-    note = "Fluent words: without fillers, cut-off words, nonwords, retraced words and xxx. A dash: not in this sample."
+    note = gettext(
+        "Fluent words: without fillers, cut-off words, nonwords, retraced words and xxx. A dash: not in this sample."
+    )
+    each = gettext("Measures of each speaker")
     if len(rows) > SIDE_BY_SIDE:
-        titles = {"Measures of each speaker": SUMMARY_MEASURES, "All measures of each speaker": measures}
+        titles = {each: SUMMARY_MEASURES, gettext("All measures of each speaker"): measures}
         return [
             TextTable(
                 title,
@@ -66,7 +74,7 @@ def measures_tables(files: Sequence[SampleFile]) -> list[TextTable]:
             for title, names in titles.items()
         ]
     lines = [[measure_name(name), *(measure_cell(row, name) for row in rows.values())] for name in measures]
-    return [TextTable("Measures of each speaker", ["", *rows], lines, note)]
+    return [TextTable(each, ["", *rows], lines, note)]
 
 
 def _name(files: Sequence[SampleFile], file: SampleFile, one: SampleSpeaker) -> str:
@@ -76,17 +84,18 @@ def _name(files: Sequence[SampleFile], file: SampleFile, one: SampleSpeaker) -> 
 def class_table(files: Sequence[SampleFile]) -> TextTable:
     """Return the disfluencies of each class per 100 words and per 100 syllables, of each speaker or role."""
     groups = _groups(files)
-    head = [f"{name}{what}" for name in groups for what in ("", " per 100 words", " per 100 syllables")]
+    rates = "", gettext(" per 100 words"), gettext(" per 100 syllables")
+    head = [f"{name}{what}" for name in groups for what in rates]
     counts = [_Counts.of(own) for own in groups.values()]
     rows = [
-        [CLASSES[kind][0].lower(), *(cell for one in counts for cell in one.cells(kind))]
+        [class_name(kind), *(cell for one in counts for cell in one.cells(kind))]
         for kind in Disfluency
         if any(one.events[kind] or one.coverage.gap([kind]) for one in counts)
     ]
-    note = (
+    note = gettext(
         "The classes as the evaluation report counts them; SLD and TD above put some of them together, as FluCalc does."
     )
-    return TextTable("Disfluencies by class", ["", *head], rows, note)
+    return TextTable(gettext("Disfluencies by class"), ["", *head], rows, note)
 
 
 _Speakers = list[tuple[SampleFile, SampleSpeaker]]
@@ -129,6 +138,6 @@ class _Counts:
 
     def cells(self, kind: Disfluency) -> Iterator[str]:
         """Yield the number of a class, and its rates per 100 words and per 100 syllables, if all were transcribed."""
-        yield self.coverage.gap([kind], count=self.events[kind]) or format_number(self.events[kind])
+        yield gettext(self.coverage.gap([kind], count=self.events[kind])) or format_number(self.events[kind])
         for of in (self.words, self.syllables):
             yield format_number(100 * self.events[kind] / of if of and not self.coverage.gap([kind]) else None)

@@ -10,7 +10,8 @@ from math import isnan
 from lsa_whisper.chat import Disfluency, Event, Transcript, Utterance
 from lsa_whisper.inspection.sample.files import SampleFile
 from lsa_whisper.page.figures import Plot, PlotBox, PlotMark
-from lsa_whisper.page.terms import CLASSES
+from lsa_whisper.page.language import gettext
+from lsa_whisper.page.terms import class_name
 from lsa_whisper.scoring.timing import spoken_times
 
 
@@ -31,7 +32,7 @@ class TimedEvent:
         >>> TimedEvent("CHI", Disfluency.FRAGMENT, "sto-", 0, None).name
         'cut-off word'
         """
-        return CLASSES[self.kind][0].lower().removesuffix("s")
+        return class_name(self.kind, 1)
 
 
 def timed_events(transcript: Transcript) -> Iterator[TimedEvent]:
@@ -69,10 +70,13 @@ def timeline(file: SampleFile) -> Plot:
     codes = [one.code for one in file.speakers if one in most]
     rows = [row for code in codes for row in _rows(code, events)]
     places = {row: number for number, row in enumerate(rows)}
+    speaks = gettext("{code} speaks")
     boxes = tuple(
-        PlotBox(low, high, places[code, None] - 0.3, places[code, None] + 0.3, codes.index(code), f"{code} speaks")
+        PlotBox(
+            low, high, places[code, None] - 0.3, places[code, None] + 0.3, codes.index(code), speaks.format(code=code)
+        )
         for code, low, high in _turns(file.transcript.utterances, timed=timed)
-        if code in codes
+        if (row := places.get((code, None))) is not None
     )
     marks = tuple(
         PlotMark(x, row, x, x, codes.index(event.speaker), f"{event.speaker}, {event.name}: {event.words or '(.)'}")
@@ -81,14 +85,14 @@ def timeline(file: SampleFile) -> Plot:
         and (x := event.start_s if timed else event.utterance + 1.5) is not None
     )
     return Plot(
-        f"{file.name}: who speaks, and disfluencies",
+        gettext("{file}: who speaks, and disfluencies").format(file=file.name),
         tuple(codes),
         marks,
         (0.0, max((box.high_x for box in boxes), default=1.0)),
         None,
-        "minutes and seconds" if timed else "utterance (the transcript has no times)",
+        gettext("minutes and seconds") if timed else gettext("utterance (the transcript has no times)"),
         boxes=boxes,
-        rows=tuple(f"{code} speaks" if kind is None else CLASSES[kind][0].lower() for code, kind in rows),
+        rows=tuple(speaks.format(code=code) if kind is None else class_name(kind) for code, kind in rows),
         x_unit="clock" if timed else "count",
         wide=True,
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lsa_whisper.inspection.measure_names import measure_cell, measure_name
 from lsa_whisper.inspection.sample.files import SampleFile, SampleSpeaker
 from lsa_whisper.page.figures import Plot, PlotCurve, PlotMark
+from lsa_whisper.page.language import gettext
 
 MAX_PERSONS = 8
 _MEASURES = ("mlu_words", "ndw_100", "mattr", "maze_share", "sld_per_100_words", "td_per_100_words", "words_per_minute")
@@ -62,8 +63,8 @@ def _plot(name: str, visits: Mapping[str, Sequence[_Visit]], *, by_age: bool) ->
         tuple(marks),
         (min(x_values) - margin, max(x_values) + margin),
         (0.0, 1.1 * max((mark.y for mark in marks), default=0.0) or 1.0),
-        "age (years;months)" if by_age else "session, in order of files",
-        measure_name(name) + (" (percent)" if name.endswith("_share") else ""),
+        gettext("age (years;months)") if by_age else gettext("session, in order of files"),
+        measure_name(name) + (gettext(" (percent)") if name.endswith("_share") else ""),
         curves=tuple(curves),
         x_unit="age" if by_age else "count",
     )
@@ -77,6 +78,6 @@ def _points(name: str, visits: Sequence[_Visit], *, by_age: bool) -> list[tuple[
         x = one.speaker.age_years if by_age else float(number)
         if isinstance(measures[name], int | float) and x is not None:
             value = measures[name] * (100 if name.endswith("_share") else 1)
-            age = f" at {one.speaker.age}" if one.speaker.age else ""
+            age = gettext(" at {age}").format(age=one.speaker.age) if one.speaker.age else ""
             found.append((x, float(value), f"{one.file}{age}: {measure_cell(measures, name)}"))
     return sorted(found)

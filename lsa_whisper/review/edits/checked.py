@@ -5,6 +5,7 @@ from __future__ import annotations
 from lsa_whisper.chat import Line, Transcript
 from lsa_whisper.labels import is_draft, read_coverage
 from lsa_whisper.labels.coverage import CHECKED, NOT_CHECKED
+from lsa_whisper.page.language import gettext
 from lsa_whisper.review.edits.change import with_blocks
 
 
@@ -35,8 +36,9 @@ def draft_banner(transcript: Transcript) -> str:
     """Return what a person must know who checks a draft; empty if none is needed."""
     if not is_draft(transcript):
         return ""
-    remedy = "Listen to every utterance, add what is missing, and mark it as reviewed (y)."
-    return " ".join(filter(None, ("Draft by a model, not checked by a person.", _left_out(transcript), remedy)))
+    remedy = gettext("Listen to every utterance, add what is missing, and mark it as reviewed (y).")
+    draft = gettext("Draft by a model, not checked by a person.")
+    return " ".join(filter(None, (draft, _left_out(transcript), remedy)))
 
 
 def _left_out(transcript: Transcript) -> str:

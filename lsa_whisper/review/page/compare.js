@@ -1,5 +1,5 @@
 // Two transcripts side by side: differences marked, an utterance of the right one can be taken.
-import { state, choose, onChange } from "./state.js";
+import { state, choose, onChange, tr } from "./state.js";
 import { get, edit, say } from "./server.js";
 import { element } from "./row.js";
 import { play, isPlaying, stop } from "./player.js";
@@ -16,20 +16,20 @@ async function refresh() {
   const found = await get(`comparison?file=${state.file}`);
   rows = found.rows;
   const words = found.words;
-  at("agreement").textContent = words ? `Agreement of words: ${(100 * words.agreement).toFixed(1)} % (${words.left} words left, ${words.right} right)${range(words)}${words.kappa === null ? "" : `; Cohen's kappa by word ${words.kappa.toFixed(2)}`}` : "no words";
+  at("agreement").textContent = words ? tr("Agreement of words: {0} % ({1} words left, {2} right)", (100 * words.agreement).toFixed(1), words.left, words.right) + range(words) + (words.kappa === null ? "" : tr("; Cohen's kappa by word {0}", words.kappa.toFixed(2))) : tr("no words");
   for (const [side, id] of ["left-name", "right-name"].entries()) at(id).value ||= found.names[side];
-  at("unsettled").textContent = `${rows.filter(differs).length} of ${rows.length} pairs differ`;
+  at("unsettled").textContent = tr("{0} of {1} pairs differ", rows.filter(differs).length, rows.length);
   at("classes").replaceChildren(...Object.entries(found.classes).map(([kind, each]) => {
     const row = element("tr");
-    row.append(element("th", { text: kind.replaceAll("_", " "), scope: "row", cls: "name" }), element("td", { text: each.left }), element("td", { text: each.right }), element("td", { text: each.agreement === null ? "-" : `${(100 * each.agreement).toFixed(1)} %`, "data-range": range(each) }));
+    row.append(element("th", { text: tr(kind.replaceAll("_", " ")), scope: "row", cls: "name" }), element("td", { text: each.left }), element("td", { text: each.right }), element("td", { text: each.agreement === null ? "-" : `${(100 * each.agreement).toFixed(1)} %`, "data-range": range(each) }));
     return row;
   }));
   draw();
 }
-function range({ interval }) { return interval ? `, 95 % interval ${(100 * interval[0]).toFixed(1)} to ${(100 * interval[1]).toFixed(1)} %` : ""; }
+function range({ interval }) { return interval ? tr(", 95 % interval {0} to {1} %", (100 * interval[0]).toFixed(1), (100 * interval[1]).toFixed(1)) : ""; }
 async function settle() {
   const found = await edit({ action: "settled", left_name: at("left-name").value, right_name: at("right-name").value });
-  if (!found.error) say("Both names and the agreement are in the header.");
+  if (!found.error) say(tr("Both names and the agreement are in the header."));
 }
 at("settle").addEventListener("click", settle);
 function otherSpeaker(row) { return row.left !== null && row.right !== null && row.speakers[0] !== row.speakers[1]; }

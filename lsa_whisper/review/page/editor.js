@@ -1,5 +1,5 @@
 // The chosen utterance: its words to select, its text to type, and what is wrong with the text.
-import { state, onChange, current, chooseWords, clock } from "./state.js";
+import { state, onChange, current, chooseWords, clock, tr } from "./state.js";
 import { act, edit } from "./server.js";
 import { element, pieces, doubtClass } from "./row.js";
 import { onTick, playWords } from "./player.js";
@@ -17,12 +17,12 @@ export function show() {
     if (text.value !== (waiting ?? each.text)) text.value = waiting ?? each.text;
     typing = false; dirty = false;
     problems.textContent = ""; proposal.hidden = true;
-    if (waiting !== undefined) check(waiting, state.at, "This text is not saved.");
+    if (waiting !== undefined) check(waiting, state.at, tr("This text is not saved."));
   }
   shown = state.at;
   if (document.activeElement !== comment) comment.value = each.comment;
-  at("place").textContent = `${state.at + 1} of ${state.utterances.length}`;
-  at("time").textContent = each.start_ms === null ? "no time" : `${clock(each.start_ms)} to ${clock(each.end_ms)}`;
+  at("place").textContent = tr("{0} of {1}", state.at + 1, state.utterances.length);
+  at("time").textContent = each.start_ms === null ? tr("no time") : tr("{0} to {1}", clock(each.start_ms), clock(each.end_ms));
   at("readable").textContent = each.readable;
   at("reviewed").checked = each.reviewed;
   const speaker = at("speaker");
@@ -36,7 +36,7 @@ function showWords() {
     const chosen = piece.word >= low && piece.word <= high && piece.word >= 0;
     const made = element("span", { text: piece.text.trim(), cls: `${doubtClass(piece.confidence)} ${chosen ? "chosen" : ""}` });
     if (piece.word >= 0) made.dataset.word = piece.word;
-    if (piece.confidence !== null) made.title = `confidence ${piece.confidence.toFixed(2)}`;
+    if (piece.confidence !== null) made.title = tr("confidence {0}", piece.confidence.toFixed(2));
     return made;
   }));
 }
@@ -72,9 +72,9 @@ async function check(value, number, error = "") {
 }
 function showProblems(found, error) {
   const first = found.problems?.[0];
-  problems.textContent = first ? `character ${first.column}: ${first.message}` : error;
+  problems.textContent = first ? tr("character {0}: {1}", first.column, first.message) : error;
   proposal.hidden = !found.proposal;
-  proposal.textContent = found.proposal ? `Proposal (Alt+Enter): ${found.proposal}` : "";
+  proposal.textContent = found.proposal ? tr("Proposal (Alt+Enter): {0}", found.proposal) : "";
   proposal.dataset.text = found.proposal ?? "";
 }
 export function takeProposal() {

@@ -1,5 +1,5 @@
 // Which utterances are shown, and in which order.
-import { state, onChange, changed, doubt, choose } from "./state.js";
+import { state, onChange, changed, doubt, choose, tr } from "./state.js";
 import { draw } from "./list.js";
 import { element } from "./row.js";
 const at = (id) => document.getElementById(id);
@@ -19,16 +19,16 @@ export function filter() {
     const rates = new Map(state.shown.map((number) => [number, doubt(state.utterances[number])]));
     state.shown.sort((a, b) => rates.get(b) - rates.get(a) || a - b);
   }
-  at("found").textContent = `${state.shown.length} of ${state.utterances.length} utterances`;
+  at("found").textContent = tr("{0} of {1} utterances", state.shown.length, state.utterances.length);
 }
 export function fill() {
   const kinds = new Set(state.utterances.flatMap((each) => each.kinds));
-  options(at("kind"), [...kinds].sort(), "all classes");
-  options(at("who"), Object.keys(state.participants), "all speakers");
+  options(at("kind"), [...kinds].sort(), tr("all classes"));
+  options(at("who"), Object.keys(state.participants), tr("all speakers"));
 }
 function options(select, values, all) {
   const chosen = select.value;
-  select.replaceChildren(element("option", { text: all, value: "" }), ...values.map((value) => element("option", { text: value.replaceAll("_", " "), value })));
+  select.replaceChildren(element("option", { text: all, value: "" }), ...values.map((value) => element("option", { text: tr(value.replaceAll("_", " ")), value })));
   select.value = values.includes(chosen) ? chosen : "";
 }
 let visited = [];

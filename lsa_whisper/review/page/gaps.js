@@ -1,5 +1,5 @@
 // Places with speech and too few words, from the recognizer: shown in the waveform and the list, and made utterances by a key.
-import { state, current, choose, changed, onChange } from "./state.js";
+import { state, current, choose, changed, onChange, tr } from "./state.js";
 import { edit, say } from "./server.js";
 import { play } from "./player.js";
 let open = [], chosen = null;
@@ -15,19 +15,19 @@ export function gapBefore(number) {
   return start !== null && open.some((gap) => gap[0] < start && gap[0] >= before);
 }
 export function nextGap() {
-  if (!open.length) { say("No place with speech and too few words is left."); return; }
+  if (!open.length) { say(tr("No place with speech and too few words is left.")); return; }
   chosen = open[(open.indexOf(chosen) + 1) % open.length];
   const behind = state.utterances.findIndex((each) => each.start_ms !== null && each.start_ms > chosen[0]);
   const gap = chosen;
   choose(Math.max(0, (behind < 0 ? state.utterances.length : behind) - 1));
   chosen = gap;
-  say(`Speech, and too few words: ${(gap[0] / 1000).toFixed(1)} to ${(gap[1] / 1000).toFixed(1)} s. I makes an utterance of it.`);
+  say(tr("Speech, and too few words: {0} to {1} s. I makes an utterance of it.", (gap[0] / 1000).toFixed(1), (gap[1] / 1000).toFixed(1)));
   changed("gap");
   play(gap[0], gap[1]);
 }
 export async function fillGap() {
   const gap = chosen ?? open.find(([start]) => start >= (current()?.start_ms ?? 0));
-  if (!gap) { say("No place with speech and too few words is chosen; G goes to the next."); return; }
+  if (!gap) { say(tr("No place with speech and too few words is chosen; G goes to the next.")); return; }
   const number = state.utterances.findIndex((each) => each.start_ms !== null && each.start_ms > gap[0]), at = number < 0 ? state.utterances.length : number;
   const found = await edit({ action: "fill", number: at, speaker: current()?.speaker ?? Object.keys(state.participants)[0], start_ms: gap[0], end_ms: gap[1] });
   if (found.error) return;

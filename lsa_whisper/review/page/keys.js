@@ -1,4 +1,5 @@
 // One place for all keys: those of the review, and Escape, which leads back to the list.
+import { tr } from "./state.js";
 import { COMMANDS, mark, undo, redo, speakerNumber } from "./commands.js";
 import { flush, takeProposal } from "./editor.js";
 import { openHelp } from "./help.js";
@@ -40,7 +41,7 @@ const bar = document.getElementById("commands");
 for (const [key, text, run, label] of COMMANDS) {
   if (!label) continue;
   const button = document.createElement("button");
-  button.type = "button"; button.textContent = `${label} (${key})`; button.title = text;
+  button.type = "button"; button.textContent = `${tr(label)} (${key})`; button.title = tr(text);
   button.addEventListener("click", run);
   bar.append(button);
 }

@@ -1,5 +1,5 @@
 // The page: starts the modules, shows the progress, and counts the minutes that a person works.
-import { state, onChange, changed } from "./state.js";
+import { state, onChange, changed, tr } from "./state.js";
 import { resolve, sendActivity } from "./server.js";
 import { openFiles, first, canCompare } from "./start.js";
 import { undo, redo } from "./commands.js";
@@ -10,7 +10,7 @@ import "./keys.js";
 const at = (id) => document.getElementById(id), root = document.documentElement;
 function paint(dark) {
   root.dataset.theme = dark ? "dark" : "light";
-  at("theme").textContent = dark ? "Light colors" : "Dark colors";
+  at("theme").textContent = dark ? tr("Light colors") : tr("Dark colors");
 }
 const preferred = matchMedia("(prefers-color-scheme: dark)");
 paint(preferred.matches);
@@ -24,12 +24,12 @@ const buttons = {
 for (const [id, run] of Object.entries(buttons)) at(id).addEventListener("click", () => run());
 onChange(() => {
   const { reviewed, utterances, errors_left: left, minutes, corrections } = state.progress;
-  const counts = Object.entries(corrections ?? {}).map(([kind, count]) => `${kind.replaceAll("_", " ")} ${count}`).join(", ");
-  const number = left?.length ? `about ${left[0]} errors left (${left[1]} to ${left[2]})` : "errors left: cannot be told yet";
+  const counts = Object.entries(corrections ?? {}).map(([kind, count]) => `${tr(kind.replaceAll("_", " "))} ${count}`).join(", ");
+  const number = left?.length ? tr("about {0} errors left ({1} to {2})", ...left) : tr("errors left: cannot be told yet");
   const expected = left ? `; ${number}` : "";
-  at("progress").textContent = `${reviewed} of ${utterances} reviewed${expected}; ${minutes} minutes`;
+  at("progress").textContent = tr("{0} of {1} reviewed", reviewed, utterances) + expected + tr("; {0} minutes", minutes);
   at("draft").textContent = state.draft ?? ""; at("draft").hidden = !state.draft;
-  at("corrections").textContent = counts ? `Corrected since the draft: ${counts}` : "";
+  at("corrections").textContent = counts ? tr("Corrected since the draft: {0}", counts) : "";
   at("undo").disabled = !state.canUndo; at("redo").disabled = !state.canRedo;
   at("compare-button").hidden = !canCompare();
 });

@@ -1,5 +1,5 @@
 // Find and replace in all utterances that are shown: a preview, and one step to undo.
-import { state } from "./state.js";
+import { state, tr } from "./state.js";
 import { edit } from "./server.js";
 import { element } from "./row.js";
 const at = (id) => document.getElementById(id), dialog = at("replacing"), MAX_SHOWN = 100, MAX_SENT = 100000;
@@ -21,7 +21,7 @@ function show() {
     wanted.lastIndex = 0;
   }
   found.sort((a, b) => a[0] - b[0]);
-  at("replace-count").textContent = `${found.length} of ${state.shown.length} utterances change`;
+  at("replace-count").textContent = tr("{0} of {1} utterances change", found.length, state.shown.length);
   at("replace-all").disabled = !found.length;
   at("replace-preview").replaceChildren(...found.slice(0, MAX_SHOWN).map(([number, text, made]) => {
     const row = element("li", { value: number + 1 });
@@ -39,7 +39,7 @@ async function replace() {
     joins = true;
   }
   show();
-  at("replace-problem").textContent = `${count} utterances changed; one undo (z) takes it back`;
+  at("replace-problem").textContent = tr("{0} utterances changed; one undo (z) takes it back", count);
 }
 for (const id of ["find", "replace-with", "regex", "match-case"]) at(id).addEventListener("input", show);
 dialog.addEventListener("keydown", (event) => { if (event.key === "Enter" && event.target.matches("input[type=text]")) { event.preventDefault(); if (found.length) replace(); } });

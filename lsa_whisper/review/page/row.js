@@ -1,5 +1,5 @@
 // Elements of an utterance; text is always set as text, never as markup.
-import { state, clock } from "./state.js";
+import { state, clock, tr } from "./state.js";
 import { gapBefore } from "./gaps.js";
 export function element(name, { text = "", cls = "", ...attributes } = {}) {
   const made = document.createElement(name);
@@ -28,7 +28,7 @@ export function pieces(utterance) {
 }
 export function row(utterance, number, place, total, chosen) {
   const made = element("div", { cls: `utterance ${speakerClass(utterance.speaker)}`, role: "option", id: `u${number}`, "aria-selected": chosen, "aria-posinset": place + 1, "aria-setsize": total });
-  made.append(element("p", { cls: "head", text: `${number + 1}  ${clock(utterance.start_ms)}  ${utterance.speaker}  ${gapBefore(number) ? "⚠ before it speech and too few words (G)" : ""}  ${utterance.reviewed ? "✓ reviewed" : ""}  ${utterance.comment}` }));
+  made.append(element("p", { cls: "head", text: `${number + 1}  ${clock(utterance.start_ms)}  ${utterance.speaker}  ${gapBefore(number) ? tr("⚠ before it speech and too few words (G)") : ""}  ${utterance.reviewed ? tr("✓ reviewed") : ""}  ${utterance.comment}` }));
   const text = element("p");
   for (const piece of pieces(utterance)) text.append(element("span", { text: piece.text, cls: doubtClass(piece.confidence) }));
   made.append(text);

@@ -1,12 +1,12 @@
 // Requests to the server, one after another: each edit names the revision that it was made for.
-import { state, load, splice, update, changed } from "./state.js";
+import { state, load, splice, update, changed, tr } from "./state.js";
 const message = document.getElementById("message"), saving = document.getElementById("saving");
 let last = Promise.resolve(), open = 0;
 export function say(text) { message.textContent = text; message.hidden = !text; }
 export async function get(path) {
   const answer = await fetch(path);
   const found = await answer.json();
-  if (!answer.ok) throw new Error(found.error ?? "the request was refused");
+  if (!answer.ok) throw new Error(found.error ?? tr("the request was refused"));
   return found;
 }
 async function post(body) {
@@ -14,7 +14,7 @@ async function post(body) {
     try {
       return await fetch("action", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
     } catch {
-      saving.textContent = "The server does not answer; what you type stays here. Start it again.";
+      saving.textContent = tr("The server does not answer; what you type stays here. Start it again.");
       await new Promise((done) => setTimeout(done, 1000));
     }
   }
@@ -24,14 +24,14 @@ async function send(body, quiet) {
   const answer = await post(body), found = await answer.json().catch(() => ({}));
   if (answer.ok) return found;
   if (found.conflict) await reload(found.error);
-  else if (!quiet) say(found.error ?? "the request was refused");
-  return { error: found.error ?? "the request was refused", conflict: found.conflict };
+  else if (!quiet) say(found.error ?? tr("the request was refused"));
+  return { error: found.error ?? tr("the request was refused"), conflict: found.conflict };
 }
 export function act(body, { quiet = false } = {}) {
   open += 1;
-  saving.textContent = "saving";
+  saving.textContent = tr("saving");
   const turn = last.then(() => send(body, quiet));
-  last = turn.catch(() => {}).then(() => { open -= 1; if (!open) saving.textContent = "saved"; });
+  last = turn.catch(() => {}).then(() => { open -= 1; if (!open) saving.textContent = tr("saved"); });
   return turn;
 }
 export async function edit(body, options) {

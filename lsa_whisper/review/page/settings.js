@@ -1,5 +1,5 @@
 // The user's settings: the keys that work inside the text, and how far playing goes back.
-import { state } from "./state.js";
+import { state, tr } from "./state.js";
 import { act, say } from "./server.js";
 import { element } from "./row.js";
 import { bind, keyName } from "./typing.js";
@@ -8,7 +8,7 @@ export const NAMES = { play: "play or pause", back: "back", forward: "forward", 
 export function useSettings(settings) { state.settings = settings; bind(); }
 export function openSettings() {
   rows.replaceChildren(...Object.entries(state.settings.keys).flatMap(([name, keys]) => {
-    const field = element("input", { id: `key-${name}`, "data-name": name, autocomplete: "off" }), title = element("label", { text: NAMES[name] ?? `insert ${name}`, for: `key-${name}` });
+    const field = element("input", { id: `key-${name}`, "data-name": name, autocomplete: "off" }), title = element("label", { text: NAMES[name] ? tr(NAMES[name]) : tr("insert {0}", name), for: `key-${name}` });
     field.value = keys;
     return [title, field];
   }));

@@ -1,5 +1,5 @@
 // The speakers: one is added, described otherwise, renamed, or gives all utterances to another.
-import { state, current, onChange } from "./state.js";
+import { state, current, onChange, tr } from "./state.js";
 import { edit } from "./server.js";
 import { element } from "./row.js";
 const at = (id) => document.getElementById(id), dialog = at("speakers"), person = at("person");
@@ -7,7 +7,7 @@ const roles = JSON.parse(dialog.dataset.roles), fields = ["new", "role", "name",
 export function openSpeakers() { fill(current()?.speaker ?? ""); dialog.showModal(); at("person-new").select(); }
 function fill(code) {
   const codes = Object.keys(state.participants);
-  person.replaceChildren(...codes.map((each) => element("option", { text: each, value: each })), element("option", { text: "new speaker", value: "" }));
+  person.replaceChildren(...codes.map((each) => element("option", { text: each, value: each })), element("option", { text: tr("new speaker"), value: "" }));
   person.value = codes.includes(code) ? code : "";
   show();
 }
@@ -23,7 +23,7 @@ function show() {
 async function send(body, code) {
   const found = await edit(body, { quiet: true });
   if (!found.error) fill(code);
-  at("person-problem").textContent = found.error ?? `${Object.keys(state.participants).join(", ")}: saved`;
+  at("person-problem").textContent = found.error ?? `${Object.keys(state.participants).join(", ")}: ${tr("saved")}`;
 }
 function save() {
   const values = Object.fromEntries(fields.map((name) => [name, at(`person-${name}`).value]));

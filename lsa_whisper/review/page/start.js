@@ -1,5 +1,5 @@
 // The list of files, and transcribing those recordings that have no transcript yet.
-import { state, load, changed, choose } from "./state.js";
+import { state, load, changed, choose, tr } from "./state.js";
 import { get, act, say } from "./server.js";
 import { element } from "./row.js";
 import { useSettings } from "./settings.js";
@@ -12,7 +12,7 @@ export async function openFiles() {
   for (const id of ["undo", "redo"]) at(id).disabled = true;
   at("progress").textContent = "";
   at("start").hidden = false;
-  at("title").textContent = "Review";
+  at("title").textContent = tr("Review");
   await refresh();
 }
 async function refresh() {
@@ -25,17 +25,17 @@ async function refresh() {
   at("transcribe-all").disabled = job.running || !missing.length;
   at("transcribe-stop").disabled = !job.running;
   at("transcription-share").value = job.running ? job.share : 0;
-  at("transcription-state").textContent = job.running ? `Transcribing: ${Math.round(100 * job.share)} % done. ${job.lines.at(-1) ?? ""}` : job.stopped ? "Stopped. What is done is kept." : job.exit_code ? `Ended with an error: ${job.lines.at(-1) ?? ""}` : `${missing.length} ${missing.length === 1 ? "recording has" : "recordings have"} no transcript.`;
+  at("transcription-state").textContent = job.running ? tr("Transcribing: {0} % done. {1}", Math.round(100 * job.share), job.lines.at(-1) ?? "") : job.stopped ? tr("Stopped. What is done is kept.") : job.exit_code ? tr("Ended with an error: {0}", job.lines.at(-1) ?? "") : missing.length === 1 ? tr("1 recording has no transcript.") : tr("{0} recordings have no transcript.", missing.length);
   if (job.running && !at("start").hidden) timer = setTimeout(refresh, 1000);
 }
 function row(each, number) {
-  const made = element("tr"), button = element("button", { type: "button", text: each.transcript ? "Review" : "Transcribe" });
+  const made = element("tr"), button = element("button", { type: "button", text: each.transcript ? tr("Review") : tr("Transcribe") });
   button.setAttribute("aria-label", `${button.textContent} ${each.name}`);
   button.disabled = !each.transcript && !each.recording;
   button.addEventListener("click", () => (each.transcript ? openTranscript(number) : transcribe([number])));
   const last = element("td");
   last.append(button);
-  made.append(element("th", { text: each.name, scope: "row", cls: "name" }), element("td", { text: each.reviewed === null ? "" : `${Math.round(100 * each.reviewed)} %` }), element("td", { text: each.problem || (each.transcript ? "" : "no transcript") }), last);
+  made.append(element("th", { text: each.name, scope: "row", cls: "name" }), element("td", { text: each.reviewed === null ? "" : `${Math.round(100 * each.reviewed)} %` }), element("td", { text: each.problem || (each.transcript ? "" : tr("no transcript")) }), last);
   return made;
 }
 async function transcribe(files) {

@@ -1,5 +1,5 @@
 // The waveform: peaks arrive in pieces and are drawn on two canvases, the whole recording and a part of it.
-import { state, current, onChange, choose } from "./state.js";
+import { state, current, onChange, choose, tr } from "./state.js";
 import { drawSpectrogram, spectrogramIsShown, toggleSpectrogram } from "./spectrogram.js";
 import { position, isPlaying, onTick, setGain } from "./player.js";
 import { gaps, isChosenGap } from "./gaps.js";
@@ -84,7 +84,7 @@ function drawGaps(pen, width, height) {
     const left = x(gap[0], width), right = x(gap[1], width);
     pen.strokeStyle = pen.fillStyle = colour("--s1"); pen.lineWidth = isChosenGap(gap) ? 3 : 1;
     pen.setLineDash([5, 4]); pen.strokeRect(left, 2, right - left, height - 20); pen.setLineDash([]);
-    pen.font = "12px sans-serif"; pen.fillText("speech, and too few words", Math.max(2, left + 4), 14);
+    pen.font = "12px sans-serif"; pen.fillText(tr("speech, and too few words"), Math.max(2, left + 4), 14);
   }
 }
 function drawCursor(pen, height, at) {

@@ -95,7 +95,7 @@ def test_the_input_is_not_written_over(tmp_path):
     assert done.exit_code == 1 and "would be written over" in done.table()
 
 
-@pytest.mark.parametrize("changes", [{"to": "odt"}, {"notation": "ipa"}, {"headers": "absent"}])
+@pytest.mark.parametrize("changes", [{"format": "odt"}, {"notation": "ipa"}, {"headers": "absent"}])
 def test_wrong_options_are_sentences(changes, folder, tmp_path):
     with pytest.raises(LsaWhisperError, match=r"choose one of|no such file"):
         convert([folder], tmp_path / "out", **changes)
@@ -156,16 +156,16 @@ def test_a_meeting_of_several_files_is_one_transcript(tmp_path):
 @pytest.mark.parametrize("name", ["eaf", "textgrid", "srt", "vtt"])
 def test_a_transcript_without_times_is_a_sentence_and_no_empty_file(name, folder, tmp_path):
     convert([folder], tmp_path / "cha")
-    done = convert([tmp_path / "cha"], tmp_path / "out", to=name)
+    done = convert([tmp_path / "cha"], tmp_path / "out", format=name)
     assert done.exit_code == 2 and not done.written and "no utterance has times" in done.table()
     assert not (tmp_path / "out").exists()
     for untimed in ("txt", "salt", "json"):
-        assert convert([tmp_path / "cha"], tmp_path / f"as {untimed}", to=untimed).exit_code == 0
+        assert convert([tmp_path / "cha"], tmp_path / f"as {untimed}", format=untimed).exit_code == 0
 
 
 def test_some_utterances_without_times_are_named(tmp_path):
     (tmp_path / "a.cha").write_text("@UTF8\n@Begin\n*CHI:\thi . \x150_900\x15\n*CHI:\tyes .\n@End\n")
-    done = convert([tmp_path / "a.cha"], tmp_path / "out", to="eaf")
+    done = convert([tmp_path / "a.cha"], tmp_path / "out", format="eaf")
     assert done.exit_code == 0 and done.losses == [
         f"{tmp_path / 'a.cha'}: utterances: 1, first at line 4",
         f"{tmp_path / 'a.cha'}: words: 1, first at line 4",

@@ -49,7 +49,7 @@ def there_and_back(files, name, suffix, tmp_path):
     originals.mkdir()
     for path in files:
         (originals / path.name).write_bytes(path.read_bytes())
-    there = convert([originals], tmp_path / "there", to=name)
+    there = convert([originals], tmp_path / "there", format=name)
     assert not there.failed_files and len(there.written) == len(files)
     back = convert([tmp_path / "there"], tmp_path / "back", from_=[suffix], **headers)
     assert not back.failed_files and len(back.written) == len(files)
@@ -70,6 +70,6 @@ def test_ends_of_utterances_stay_as_they_are(name, suffix, options, tmp_path):
     people = "@Participants:\tPAR Participant\n"
     ids = "@ID:\teng|corpus|PAR|||||Participant|||\n"
     (tmp_path / "a.cha").write_text(f"@UTF8\n@Begin\n@Languages:\teng\n{people}{options}{ids}{body}@End\n")
-    convert([tmp_path / "a.cha"], tmp_path / name, to=name)
+    convert([tmp_path / "a.cha"], tmp_path / name, format=name)
     convert([tmp_path / name / f"a.{suffix}"], tmp_path / "back")
     assert [each.text for each in chat.read(tmp_path / "back" / "a.cha").utterances] == said
