@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
+import torch
 from tiny_whisper import silence, voice
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
@@ -77,3 +79,14 @@ def test_silero_and_energy_agree_in_a_quiet_room():
     assert (masks[0] == masks[1]).mean() > 0.8 and sum(masks[0]) * FRAME_S > 2
     assert torch.get_num_threads() == threads
     assert "torchaudio" not in sys.modules and "silero_vad" not in sys.modules
+
+
+@pytest.mark.parametrize("block", [700, 16_000, 100_000])
+def test_probabilities_are_those_of_the_models_own_call(block):
+    sound, _ = soundfile.read(TEST, frames=16_000 * 6 + 100, dtype="float32")
+    model = torch.jit.load(str(vad._weights())).eval()
+    chunks = np.pad(sound, (0, -len(sound) % 512)).reshape(-1, 512)
+    with torch.inference_mode():
+        own = [model(torch.from_numpy(chunk), SAMPLE_RATE_HZ).item() for chunk in chunks]
+    streamed = list(vad._probabilities(sound[at : at + block] for at in range(0, len(sound), block)))
+    assert max(own) > 0.9 and streamed == pytest.approx(own, abs=1e-4)
