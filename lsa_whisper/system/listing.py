@@ -8,7 +8,7 @@ from pathlib import Path
 from lsa_whisper.system.failed_files import FailedFile
 
 _DOCUMENTS = """
-.cha .csv .doc .docx .eaf .htm .html .json .odt .pdf .rtf .slt .srt .textgrid .tsv .txt .vtt .xlsx .yaml .yml
+.cha .csv .doc .docx .eaf .htm .html .json .odt .pdf .rtf .sbv .slt .srt .textgrid .tsv .txt .vtt .xlsx .yaml .yml
 """
 DOCUMENT_SUFFIXES = frozenset(_DOCUMENTS.split())
 """What the names of texts and tables end in: they are neither recordings nor folders."""

@@ -30,6 +30,7 @@ READABLE = {
     ".textgrid": "textgrid",
     ".srt": "subtitles",
     ".vtt": "subtitles",
+    ".sbv": "subtitles",
     ".txt": "plain",
     ".ctm": "ctm",
     ".stm": "stm",

@@ -1,4 +1,4 @@
-"""SubRip (``.srt``) and WebVTT (``.vtt``) subtitles: each cue is an utterance, or one for each speaker in it.
+"""SubRip, WebVTT and YouTube's subtitles (``.srt``, ``.vtt``, ``.sbv``): each cue is an utterance, or one per speaker.
 
 A cue that is damaged costs only its times, and a note names its line. In captions that roll up, as YouTube writes them,
 the lines that a cue repeats from the one above are left out.
@@ -40,6 +40,7 @@ _CAPITAL_NAME = re.compile(r"^\s*[A-Z][A-Z0-9 .'-]{1,30}:(?=\s)", re.MULTILINE)
 """A name before the words; where most cues have none, one in capitals only."""
 _TITLE_NAME = re.compile(r"[A-Z][\w.'-]*(?: [A-Z0-9][\w.'-]*){0,3}:(?=\s)")
 """A name behind the sign of a turn."""
+_SBV_TIMES = re.compile(r"^[ \t]*([\d:.]{7,}),([\d:.]{7,})[ \t]*$", re.MULTILINE)
 _BRACKET = re.compile(r"[\[(]")
 _NOTE = re.compile(r"^NOTE[ \t\n]+(\S.*?)(?=\n[ \t]*\n|\Z)", re.MULTILINE | re.DOTALL)
 _LANGUAGE = re.compile(r"^Language:\s*([A-Za-z]{2,3})\b", re.MULTILINE)
@@ -53,6 +54,8 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     """
     source = Source(Path(place).stem, notation="plain", has_segments=True)
     text = decode_bytes(data, place)
+    if place.casefold().endswith(".sbv"):
+        text = _SBV_TIMES.sub(r"\1 --> \2", text).replace("[br]", "\n")
     cues = cues_in(text, source.notes)
     if not cues:
         number = next((at for at, line in enumerate(text.split("\n"), 1) if line.strip()), 1)

@@ -179,3 +179,9 @@ def test_a_hundred_thousand_cues(tmp_path):
     found = convert([tmp_path / "a.srt"], tmp_path / "out")
     assert found.after.utterances == found.after.times == 100_000
     assert not found.losses
+
+
+def test_youtubes_own_subtitles(tmp_path):
+    text = "0:00:00.599,0:00:04.160\nI want[br]it.\n\n1:00:04.100,1:00:06.000\n>> JOHN: Where?\n"
+    found = said(read(tmp_path, text, "talk.sbv"))
+    assert found == [("PAR", "I want it .", (599, 4160)), ("JOHN", "where ?", (3_604_100, 3_606_000))]
