@@ -19,10 +19,9 @@ from lsa_whisper.finetuning import finetune as finetune_by_recipe
 from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.catalog import find_recipe, overrides_for
 from lsa_whisper.finetuning.distributed.launch import LAUNCHER
-from lsa_whisper.finetuning.from_corpus.little_data import prepare_for
 from lsa_whisper.finetuning.from_corpus.new_recipe import new_recipe
 from lsa_whisper.finetuning.from_corpus.plan import plan_recipe
-from lsa_whisper.finetuning.from_corpus.source import SourceKind, kind_of_source
+from lsa_whisper.finetuning.from_corpus.source import SourceKind, kind_of_source, prepare_for
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
