@@ -13,7 +13,7 @@ from torch.optim.swa_utils import get_ema_multi_avg_fn
 from transformers import TrainerCallback
 
 from lsa_whisper import checkpoint
-from lsa_whisper.errors import CheckpointError
+from lsa_whisper.errors import CheckpointError, first_line
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.training.precision import weights_dtype
 from lsa_whisper.finetuning.training.second_stage import base_to_load
@@ -76,8 +76,9 @@ class WeightAverage(TrainerCallback):
         try:
             found = load_file(str(path))
         except Exception as error:  # safetensors has errors of its own
-            reason = next(iter(str(error).splitlines()), type(error).__name__)
-            raise CheckpointError(f"{path}: cannot be read ({reason}); remove the checkpoint to begin again") from error
+            raise CheckpointError(
+                f"{path}: cannot be read ({first_line(error)}); remove the checkpoint to begin again"
+            ) from error
         if {name: value.shape for name, value in found.items()} != {n: a.shape for n, a in self.averages.items()}:
             raise CheckpointError(f"{path}: holds other weights than are trained; remove the checkpoint to begin again")
         for name, average in self.averages.items():
