@@ -21,9 +21,9 @@ from typing import Any
 from lsa_whisper.corpus import Session
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
 from lsa_whisper.manifest import SPLITS, remove_copies, serialize_row, sha256
+from lsa_whisper.preparation.advice import session_notes
 from lsa_whisper.preparation.screening import DUPLICATE
 from lsa_whisper.preparation.session import PrepareOptions, SessionResult, UtteranceRecord, WindowRow, process_session
-from lsa_whisper.preparation.session_facts import session_notes
 from lsa_whisper.preparation.shards import partial_name, plan, write_shards
 from lsa_whisper.preparation.spliced_session import remove_spliced, with_spliced
 from lsa_whisper.preparation.statistics import Prepared, Rejections, SplicedCounts, SplitCounts, add_counts

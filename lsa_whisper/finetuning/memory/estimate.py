@@ -17,7 +17,7 @@ from lsa_whisper.finetuning.memory.shape import Shape, adapted_shape, recipe_sha
 from lsa_whisper.finetuning.memory.table import Estimate
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.strategies import strategy_of
-from lsa_whisper.system.gpu_card import sixteen_bit_precision
+from lsa_whisper.system.device import sixteen_bit_precision
 from lsa_whisper.system.machine import available_memory_gib
 
 _LORA_FROM = 30e6
