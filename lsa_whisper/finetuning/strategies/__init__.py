@@ -14,10 +14,9 @@ from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.distributed.ranks import is_launched, verify_ranks
 from lsa_whisper.finetuning.strategies.base import Strategy
 from lsa_whisper.finetuning.strategies.deepspeed import Zero2, Zero3
+from lsa_whisper.finetuning.strategies.divided_layers import PipelineParallel, TensorParallel
 from lsa_whisper.finetuning.strategies.fsdp2 import Fsdp2
-from lsa_whisper.finetuning.strategies.pipeline import PipelineParallel
 from lsa_whisper.finetuning.strategies.replicated import Ddp, Single
-from lsa_whisper.finetuning.strategies.tensor_parallel import TensorParallel
 from lsa_whisper.system.machine import usable_cores
 
 if TYPE_CHECKING:
