@@ -43,7 +43,7 @@ def part_name(session: Session, split: str, options: PrepareOptions) -> str:
     audio = session.recording.path.stat()
     facts = [
         __version__,
-        options.as_dict(),
+        asdict(options),
         split,
         session.name,
         session.corpus,
@@ -59,8 +59,9 @@ def part_name(session: Session, split: str, options: PrepareOptions) -> str:
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32] + ".json"
 
 
-def finish_part(session: Session, split: str, options: PrepareOptions, parts: Path) -> tuple[Path | None, str]:
-    """Return the path of the result of ``session``, which is computed if it does not exist, or why there is none."""
+def finish_part(pair: tuple[Session, str], *, options: PrepareOptions, parts: Path) -> tuple[Path | None, str]:
+    """Return the path of the result of a session with its split, computed if missing, or why there is none."""
+    session, split = pair
     try:
         path = parts / part_name(session, split, options)
         result = None if path.exists() else process_session(session, split, options)
@@ -202,7 +203,7 @@ def _join(
     skipped = [{"path": str(one.path), "reason": one.reason} for one in skipped_files]
     summary = {
         "version": __version__,
-        "options": options.as_dict(),
+        "options": asdict(options),
         **facts,
         "splits": splits,
         **({"spliced": counts.spliced.as_dict()} if options.splice else {}),

@@ -44,10 +44,6 @@ class PrepareOptions:
     profile: DisfluencyProfile | None = None
     limits: ScreeningLimits = field(default_factory=ScreeningLimits)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the options, ready for JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class UtteranceRecord:
