@@ -14,7 +14,7 @@ from lsa_whisper.finetuning.from_corpus.method import Method, choose_method, run
 from lsa_whisper.finetuning.from_corpus.setting import Setting, setting_of, split_path
 from lsa_whisper.finetuning.memory import Resources, estimate_run, require_fit
 from lsa_whisper.finetuning.memory.check import label_tokens, nearest_fit
-from lsa_whisper.finetuning.memory.plan import COMFORTABLE, Plan
+from lsa_whisper.finetuning.memory.plan import Plan
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.recipe.fields import apply_override
 
@@ -104,7 +104,7 @@ def fit_to_machine(raw: dict[str, Any], setting: Setting) -> tuple[dict[str, Any
             plan = estimate(_parsed(smaller))
         except CheckpointError:
             return with_micro_batch(raw, 1 if setting.has_gpu else micro_batch), None
-        if plan.fits and _is_comfortable(plan):
+        if plan.fits and plan.is_comfortable:
             return smaller, plan
         micro_batch //= 2
     if plan.fits:
@@ -170,12 +170,6 @@ def _device(setting: Setting) -> dict[str, Any]:
         return {"use_cpu": True}
     large = setting.parameters is None or setting.parameters >= _LARGE
     return {"gradient_checkpointing": True} if large else {}
-
-
-def _is_comfortable(plan: Plan) -> bool:
-    hardware = plan.job.hardware
-    on_gpu = not hardware.gpus or plan.gpu_gib <= COMFORTABLE * hardware.gpu_gib
-    return on_gpu and (hardware.host_gib is None or plan.host_gib <= COMFORTABLE * hardware.host_gib)
 
 
 def _parsed(raw: dict[str, Any]) -> Recipe:

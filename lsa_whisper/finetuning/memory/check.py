@@ -14,7 +14,7 @@ from lsa_whisper import manifest
 from lsa_whisper.checkpoint.whisper_constants import DECODER_POSITIONS
 from lsa_whisper.errors import CheckpointError, RecipeError
 from lsa_whisper.finetuning import recipe as recipes
-from lsa_whisper.finetuning.distributed.ranks import local_rank
+from lsa_whisper.finetuning.distributed.ranks import local_rank, ranks_of_run
 from lsa_whisper.finetuning.memory.activations import MicroBatch
 from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration, adapter_keys, configuration_of
 from lsa_whisper.finetuning.memory.estimate import configurations_for, estimate_run
@@ -44,7 +44,7 @@ class Resources:
         """
         import torch
 
-        processes = int(os.environ.get("WORLD_SIZE", "1"))
+        processes = ranks_of_run()
         local_processes = int(os.environ.get("LOCAL_WORLD_SIZE", str(processes)))
         own_rank = local_rank()
         host_gib = available_memory_gib() if own_rank == 0 else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from lsa_whisper.checkpoint.vocabulary import is_multilingual
 from lsa_whisper.checkpoint.whisper_constants import TIMESTAMP_STEP_S
 from lsa_whisper.dataset import WindowDataset
 from lsa_whisper.errors import AudioError, CheckpointError, ManifestError
+from lsa_whisper.finetuning.distributed.ranks import ranks_of_run
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.training.adapter import check_adapter
@@ -56,7 +56,7 @@ def check_data(recipe: Recipe, start: Checkpoint | None = None) -> None:
 
         start = checkpoint.load(str(recipe.model.base), weights=False)
         start = with_context(start, recipe.model.context_s) if recipe.model.context_s else start
-    ranks, layers = int(os.environ.get("WORLD_SIZE", "1")), functools.partial(stage_sizes, start.model)
+    ranks, layers = ranks_of_run(), functools.partial(stage_sizes, start.model)
     strategy_of(recipe).check_model(recipe, start.model.config, ranks, layers)
     if recipe.adapter is not None:
         check_adapter(start.model, recipe.adapter)

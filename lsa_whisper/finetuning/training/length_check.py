@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +14,7 @@ from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.dataset import WindowDataset
 from lsa_whisper.dataset.collator import MARGIN_FRAMES
 from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetuning.distributed.ranks import ranks_of_run
 from lsa_whisper.finetuning.recipe import Recipe
 
 LITTLE_HOURS = 0.5
@@ -62,7 +62,7 @@ def optimizer_steps(recipe: Recipe, windows: int) -> int | None:
 
 
 def _ranks(recipe: Recipe) -> int:
-    return recipe.window_ranks(int(os.environ.get("WORLD_SIZE", "1")))
+    return recipe.window_ranks(ranks_of_run())
 
 
 def shortest_input(recipe: Recipe, windows: WindowDataset) -> int:
