@@ -19,7 +19,7 @@ from lsa_whisper.checkpoint import is_local, model_overview
 from lsa_whisper.checkpoint.choice import resolve_model
 from lsa_whisper.checkpoint.choice.settings import read_settings
 from lsa_whisper.system import machine
-from lsa_whisper.system.gpu_card import has_kernels, has_native_bf16, torch_for
+from lsa_whisper.system.device import has_kernels, has_native_bf16, torch_for
 from lsa_whisper.system.machine import Finding
 from lsa_whisper.system.terminal import hanging_lines
 

@@ -49,7 +49,7 @@ def _rank(rank, work, ranks, ports, given):
 def train_stop_and_resume(rank, port, recipe, settings):
     """Train without a stop (``whole``), and again with a stop after a checkpoint (``cut``)."""
     from lsa_whisper.finetuning import finetune
-    from lsa_whisper.finetuning.training.saving import CheckpointSchedule
+    from lsa_whisper.finetuning.training.checkpoint_schedule import CheckpointSchedule
 
     recipe = Path(recipe)
     port(0)
@@ -218,7 +218,7 @@ def train_and_watch_loading(rank, port, recipe, settings):
 def _watched(recipe, name, settings):
     from lsa_whisper import checkpoint
     from lsa_whisper.finetuning import finetune
-    from lsa_whisper.finetuning.strategies.zero3 import Zero3
+    from lsa_whisper.finetuning.strategies.deepspeed import Zero3
     from lsa_whisper.finetuning.training import run
 
     found, live = Counter(moved=0, read=0), LiveBytes()

@@ -1,8 +1,8 @@
 """Forced alignment: known text and its recording -> the time of each utterance and word.
 
-``text`` and ``plain_text`` read what is aligned, ``matching`` finds anchors in the model's own transcript, ``ranges``
+``transcripts`` and ``text`` read what is aligned, ``matching`` finds anchors in the model's own transcript, ``ranges``
 divides the text among windows, ``heads`` and ``model`` give the attention to known text, and ``aligner`` combines them.
-``doubts`` judges the result, ``writing`` puts the times into the transcript, and ``jobs`` is the command.
+``doubts`` judges the result, ``transcripts`` puts the times into the transcript, and ``jobs`` is the command.
 """
 
 from lsa_whisper.align.jobs import align_transcripts

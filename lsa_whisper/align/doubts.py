@@ -23,6 +23,7 @@ from lsa_whisper.timespan import TimeSpan
 if TYPE_CHECKING:
     from lsa_whisper.align.aligner import AlignedText, AlignedWord
 
+
 NOT_FOUND_BELOW = 5.0
 """An utterance is not found if its words are this much less probable (natural logarithm per word) than the median."""
 UNCERTAIN_BELOW = 2.5
@@ -173,3 +174,17 @@ def write_doubts(rows: Sequence[tuple[str, Doubt]], path: Path) -> None:
 def _row(file: str, doubt: Doubt) -> list[object]:
     span = (doubt.span.start_ms, doubt.span.end_ms) if doubt.span else ("", "")
     return [file, doubt.line, *span, doubt.speaker, doubt.problem, doubt.text, doubt.recognized, doubt.utterance]
+
+
+MIN_RECOGNIZED = 0.15
+"""Share of the words of a transcript below which it may be one of another recording. Of five real recordings with
+their own transcripts, whisper-base recognized 27 to 91 % of the words, with the transcript of another one 6 %."""
+MIN_WORDS = 10
+"""Fewer words than this, in the transcript or heard, prove nothing: of overlapped speech, few are heard."""
+
+
+def is_misfit(aligned: AlignedText) -> bool:
+    """Return whether a transcript may be one of another recording: free transcription has hardly a word of it."""
+    recognized = int(aligned.matches.alignment.equal.sum())
+    enough = min(len(aligned.words), len(aligned.decoded)) >= MIN_WORDS
+    return enough and recognized < MIN_RECOGNIZED * len(aligned.words)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from lsa_whisper import chat
+from lsa_whisper import chat, checkpoint
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.chat import Transcript
 from lsa_whisper.chat.files import is_transcript
 from lsa_whisper.corpus.files import RecordingIndex
+from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import AudioError, CorpusError, DiskError, LsaWhisperError
 from lsa_whisper.system.failed_files import FailedFile
 from lsa_whisper.system.listing import list_files
 from lsa_whisper.system.own_files import verify_inside
+from lsa_whisper.version import __version__
 
 OUT_FOLDER = "aligned"
 """Name of the folder next to a transcript that its result is written to by default."""
@@ -152,3 +156,13 @@ def is_plain_text(path: Path) -> bool:
     (True, False)
     """
     return path.suffix.lower() == ".txt"
+
+
+def stored_windows(
+    target: Path, source: Transcript, recording: Recording, model: str | Path, *settings: str
+) -> PartialDecoding:
+    """Return the stored windows of an interrupted run with the same transcript, recording, model and ``settings``."""
+    with recording.path.open("rb") as stream:
+        sound = hashlib.file_digest(stream, "sha256").hexdigest()
+    parts = [sound, checkpoint.digest(model), chat.serialize(source), *settings, __version__]
+    return PartialDecoding(target, hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsa_whisper import chat
-from lsa_whisper.align.doubts import DOUBT_COLUMNS, judge, write_doubts
+from lsa_whisper.align.doubts import DOUBT_COLUMNS, is_misfit, judge, write_doubts
 from lsa_whisper.align.files import (
     AlignmentJob,
     attempt_each,
@@ -17,7 +17,6 @@ from lsa_whisper.align.files import (
     has_result,
     is_plain_text,
 )
-from lsa_whisper.align.fit import is_misfit
 from lsa_whisper.align.summary import AlignedFile, AlignmentSummary, bullet_deviations
 from lsa_whisper.align.transcripts import read_plain_text, text_without_times, with_times, with_word_tier, without_times
 from lsa_whisper.audio import Recording

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from lsa_whisper import checkpoint
 from lsa_whisper.align.aligner import Aligner
+from lsa_whisper.align.files import stored_windows
 from lsa_whisper.align.measuring import model_heads
 from lsa_whisper.align.model import AlignmentModel
 from lsa_whisper.audio import Recording
-from lsa_whisper.chat import Transcript, serialize
+from lsa_whisper.chat import Transcript
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.languages import whisper_code
-from lsa_whisper.version import __version__
 
 
 @dataclass(frozen=True)
@@ -43,11 +40,7 @@ class AlignmentSettings:
 
     def partial(self, target: Path, source: Transcript, recording: Recording, language: str) -> PartialDecoding:
         """Return the stored windows of an interrupted run with the same inputs."""
-        with recording.path.open("rb") as stream:
-            sound = hashlib.file_digest(stream, "sha256").hexdigest()
-        parts: list[Any] = [sound, checkpoint.digest(self.model), serialize(source), self.language or language]
-        parts += [self.detector, __version__]
-        return PartialDecoding(target, hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16])
+        return stored_windows(target, source, recording, self.model, self.language or language, self.detector)
 
     @cached_property
     def _checkpoint(self) -> checkpoint.Checkpoint:

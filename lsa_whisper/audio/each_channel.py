@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lsa_whisper.audio.channels import are_same
 from lsa_whisper.audio.recording import Recording, excerpts
+from lsa_whisper.audio.samples import are_same
 from lsa_whisper.errors import AudioError
 
 

@@ -13,10 +13,8 @@ import soundfile as sf
 import soxr
 
 from lsa_whisper.audio import container
-from lsa_whisper.audio.channels import cancelling_channel
-from lsa_whisper.audio.end_of_file import is_ogg_cut_off, missing_share
-from lsa_whisper.audio.library_messages import keep_messages
-from lsa_whisper.audio.samples import MAX_MISSING_S, RATES_HZ, SAMPLE_RATE_HZ, Samples, mono
+from lsa_whisper.audio.damaged import is_ogg_cut_off, keep_messages, missing_share
+from lsa_whisper.audio.samples import MAX_MISSING_S, RATES_HZ, SAMPLE_RATE_HZ, Samples, cancelling_channel, mono
 from lsa_whisper.errors import AudioError
 from lsa_whisper.timespan import TimeSpan
 

@@ -14,7 +14,7 @@ Metrics
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ from lsa_whisper.chat.flucalc import count_as_flucalc, words_and_syllables
 from lsa_whisper.chat.fluency_marks import COUNTS, Counts, count_retrace, count_signs, counted_codes
 from lsa_whisper.chat.main_tier import Utterance
 from lsa_whisper.chat.syllables import syllables
-from lsa_whisper.chat.tree import Group, Item, Marker, Word
+from lsa_whisper.chat.tree import Item, Marker, Word, walk
 from lsa_whisper.chat.word import WordKind, read_word
 from lsa_whisper.errors import LsaWhisperError
 
@@ -129,14 +129,18 @@ def _fluent_words(tiers: list[Utterance], language: str) -> tuple[int, int | Non
 
 
 def _count_strict(utterance: Utterance, counts: Counts, language: str) -> None:
-    for word in _words(utterance.tree.items):
-        written = read_word(word.text)
+    for item in walk(utterance.tree.items):
+        if not isinstance(item, Word):
+            continue
+        written = read_word(item.text)
         kinds = [one.kind for one in written.disfluencies]
         counts["filled_pause"] += kinds.count(Disfluency.FILLED_PAUSE) or written.kind is WordKind.FILLER
         counts["fragment"] += kinds.count(Disfluency.FRAGMENT) or written.kind is WordKind.FRAGMENT
         for piece in written.surface:
             count_signs(piece, counts)
-    for item in _coded(utterance.tree.items):
+    for item in walk(utterance.tree.items):
+        if isinstance(item, Marker) or not item.codes:
+            continue
         remaining = _unretraced_words(item)
         one = len(remaining) == 1 and _syllables_of(remaining[0], language) == 1
         for code in counted_codes(item) if remaining else ():
@@ -145,22 +149,6 @@ def _count_strict(utterance: Utterance, counts: Counts, language: str) -> None:
     counts["pause"] += sum(
         event.kind == "pause" and 0 < event.start < len(reading.verbatim) for event in reading.events
     )
-
-
-def _words(items: list[Item]) -> Iterator[Word]:
-    for item in items:
-        if isinstance(item, Word):
-            yield item
-        elif isinstance(item, Group):
-            yield from _words(item.items)
-
-
-def _coded(items: list[Item]) -> Iterator[Word | Group]:
-    for item in items:
-        if not isinstance(item, Marker) and item.codes:
-            yield item
-        if isinstance(item, Group):
-            yield from _coded(item.items)
 
 
 def _unretraced_words(item: Item) -> list[Word]:

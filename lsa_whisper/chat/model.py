@@ -11,6 +11,9 @@ from lsa_whisper.chat.fluency import Fluency, count_disfluencies
 from lsa_whisper.chat.lines import Line, Problem
 from lsa_whisper.chat.main_tier import Utterance
 
+ID_FIELDS = ("language", "corpus", "code", "age", "sex", "group", "ses", "role", "education", "custom")
+"""The fields of a :class:`Participant` in the order of ``@ID``."""
+
 
 @dataclass(frozen=True)
 class Participant:
@@ -53,21 +56,9 @@ def participants(headers: Iterable[Line]) -> dict[str, Participant]:
 
 
 def _described(value: str, known: dict[str, Participant]) -> Participant:
-    fields = [part.strip() for part in value.split("|")] + [""] * 10
-    language, corpus, code, age, sex, group, ses, role, education, custom = fields[:10]
-    person = known.get(code, Participant(code, role))
-    return replace(
-        person,
-        role=role or person.role,
-        language=language,
-        corpus=corpus,
-        age=age,
-        sex=sex,
-        group=group,
-        ses=ses,
-        education=education,
-        custom=custom,
-    )
+    given = dict(zip(ID_FIELDS, [*(part.strip() for part in value.split("|")), *[""] * 10], strict=False))
+    person = known.get(given["code"], Participant(given["code"], given["role"]))
+    return replace(person, **given | {"role": given["role"] or person.role})
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from lsa_whisper.chat.disfluencies import RETRACE_CODES, Disfluency
@@ -37,6 +37,11 @@ class Event:
     repair_start: int | None = None
     repair_end: int | None = None
     iterations: int = 1
+
+    def moved(self, by: int) -> Event:
+        """Return the event ``by`` words later."""
+        start, end = (None if at is None else at + by for at in (self.repair_start, self.repair_end))
+        return replace(self, start=self.start + by, end=self.end + by, repair_start=start, repair_end=end)
 
 
 class Reading:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lsa_whisper.chat.lines import Line
 from lsa_whisper.chat.main_tier import Utterance
-from lsa_whisper.chat.model import Participant, Transcript
+from lsa_whisper.chat.model import ID_FIELDS, Participant, Transcript
 from lsa_whisper.chat.parse import parse
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.timespan import TimeSpan
@@ -82,19 +83,8 @@ def compose(
 
 
 def _identity(person: Participant) -> str:
-    fields = (
-        person.language,
-        person.corpus or UNNAMED_CORPUS,
-        person.code,
-        person.age,
-        person.sex,
-        person.group,
-        person.ses,
-        person.role,
-        person.education,
-        person.custom,
-    )
-    return f"@ID:\t{'|'.join(field.replace('|', '/') for field in fields)}|"
+    named = replace(person, corpus=person.corpus or UNNAMED_CORPUS)
+    return f"@ID:\t{'|'.join(getattr(named, field).replace('|', '/') for field in ID_FIELDS)}|"
 
 
 def _in_order(utterances: Iterable[Utterance]) -> list[Utterance]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -40,6 +41,14 @@ class Marker:
 
 
 Item = Word | Group | Marker
+
+
+def walk(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield items in their order, each group before what is inside it."""
+    for item in items:
+        yield item
+        if isinstance(item, Group):
+            yield from walk(item.items)
 
 
 class MarkFault(NamedTuple):

@@ -19,7 +19,7 @@ from typing import Any
 
 from lsa_whisper.checkpoint.tensor_shapes import weight_files
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
-from lsa_whisper.checkpoint.verification import METADATA_FILE, is_local, verify_checkpoint
+from lsa_whisper.checkpoint.verification import is_local, read_metadata, verify_checkpoint
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.system.shipped import NANO, shipped
 
@@ -61,7 +61,7 @@ def base_of(folder: Path) -> str:
 
 
 def _record(folder: Path) -> Mapping[str, Any]:
-    known = read_json(folder / METADATA_FILE).get("base") if (folder / METADATA_FILE).is_file() else None
+    known = read_metadata(folder).get("base")
     return known if isinstance(known, dict) else {}
 
 

@@ -2,26 +2,29 @@
 
 The folder is one that faster-whisper reads (``model.bin``, ``vocabulary.json``, CTranslate2's ``config.json``,
 ``tokenizer.json``, ``preprocessor_config.json``), with ``generation_config.json`` for the decoding rules and
-``lsa_whisper.json`` for the label style. What a folder from elsewhere lacks is taken from its tokenizer
-(:mod:`lsa_whisper.checkpoint.converted_parts`).
+``lsa_whisper.json`` for the label style. A folder of faster-whisper's users often has ``model.bin``, ``config.json``,
+``tokenizer.json`` and ``vocabulary.json`` or ``vocabulary.txt`` only; the rest is taken from its tokenizer and
+``config.json``. Its model is one that was not fine-tuned here.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.checkpoint.converted_parts import complete_processor, complete_settings, vocabulary_size
-from lsa_whisper.checkpoint.corpus_retraces import TaggerWeights, read_retraces
 from lsa_whisper.checkpoint.loading import load_processor, quiet_transformers
+from lsa_whisper.checkpoint.stored_labels import TaggerWeights, read_retraces
 from lsa_whisper.checkpoint.trimming import encoder_input_s, longest_window_s, trim_margin_s
 from lsa_whisper.checkpoint.untrusted import read_json, verify_settings
 from lsa_whisper.checkpoint.verification import METADATA_FILE, is_converted
 from lsa_whisper.checkpoint.vocabulary import default_labels
-from lsa_whisper.errors import CheckpointError, MissingExtraError
+from lsa_whisper.checkpoint.whisper_constants import DECODER_POSITIONS
+from lsa_whisper.errors import CheckpointError, MissingExtraError, first_line
 from lsa_whisper.labels import Labels
+from lsa_whisper.system import plain_json
 from lsa_whisper.system.machine import share_one_heap
 
 CT2_DTYPES = ("float32", "float16", "bfloat16", "int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16")
@@ -197,8 +200,83 @@ def _model(folder: Path, dtype: str, device: str) -> Any:
             intra_threads=threads_each,
         )
     except (RuntimeError, ValueError) as error:
-        reason = str(error).splitlines()[0]
+        reason = first_line(error)
         raise CheckpointError(f"{folder}: cannot be used as {dtype} on {device} ({reason}); choose others") from error
     finally:
         ctranslate2.set_log_level(before)
         torch.set_num_threads(threads)
+
+
+_LANGUAGE = re.compile(r"<\|[a-z]{2,3}\|>")
+
+
+def complete_processor(folder: Path, n_mels: int) -> tuple[Any, Any]:
+    """Return the feature extractor for ``n_mels`` mel bins, and the tokenizer in ``tokenizer.json``.
+
+    Raises:
+        CheckpointError: The tokenizer cannot be read.
+    """
+    from transformers import WhisperFeatureExtractor, WhisperTokenizerFast
+
+    end = "<|endoftext|>"
+    try:
+        tokenizer = WhisperTokenizerFast(
+            tokenizer_file=str(folder / "tokenizer.json"), bos_token=end, eos_token=end, unk_token=end, pad_token=end
+        )
+    except Exception as error:  # the library raises a bare Exception
+        reason = first_line(error)
+        raise CheckpointError(f"{folder}: tokenizer.json cannot be read ({reason}); copy it again") from error
+    return WhisperFeatureExtractor(feature_size=n_mels), tokenizer
+
+
+def complete_settings(folder: Path, tokenizer: Any) -> Any:
+    """Return the generation configuration of an OpenAI model with this ``tokenizer``.
+
+    The tokens that it never writes, and its alignment heads, stand in CTranslate2's ``config.json``.
+
+    Raises:
+        CheckpointError: The tokenizer lacks a token that every Whisper has.
+    """
+    from transformers import GenerationConfig
+
+    added, config = tokenizer.get_added_vocab(), read_json(folder / "config.json")
+    try:
+        start, end, no_times = (added[f"<|{name}|>"] for name in ("startoftranscript", "endoftext", "notimestamps"))
+    except KeyError as error:
+        raise CheckpointError(f"{folder}: tokenizer.json has no token {error}; is it Whisper's?") from error
+    # The vocabulary of an English-only model ends its text one token earlier, which shifts all other ids.
+    multilingual = end != 50256
+    languages = {token: index for token, index in added.items() if _LANGUAGE.fullmatch(token)}
+    tasks = {name: added[f"<|{name}|>"] for name in ("transcribe", "translate") if f"<|{name}|>" in added}
+    return GenerationConfig(
+        decoder_start_token_id=start,
+        bos_token_id=end,
+        eos_token_id=end,
+        pad_token_id=end,
+        no_timestamps_token_id=no_times,
+        max_length=DECODER_POSITIONS,
+        max_initial_timestamp_index=50,
+        prev_sot_token_id=added.get("<|startofprev|>"),
+        return_timestamps=True,
+        is_multilingual=multilingual,
+        suppress_tokens=list(config.get("suppress_ids") or []),
+        begin_suppress_tokens=list(config.get("suppress_ids_begin") or []),
+        alignment_heads=config.get("alignment_heads") or None,
+        **({"lang_to_id": languages, "task_to_id": tasks} if multilingual else {}),
+    )
+
+
+def vocabulary_size(folder: Path) -> int:
+    """Return the number of tokens in ``vocabulary.json`` or ``vocabulary.txt``, which is that of the output matrix.
+
+    Raises:
+        CheckpointError: It cannot be read.
+    """
+    path = folder / "vocabulary.json"
+    try:
+        if path.exists():
+            return len(plain_json.read(path))
+        path = folder / "vocabulary.txt"
+        return path.read_text("utf-8").rstrip("\n").count("\n") + 1
+    except (OSError, ValueError, TypeError) as error:
+        raise CheckpointError(f"{path}: cannot be read ({error}); copy it again from the model it came with") from error

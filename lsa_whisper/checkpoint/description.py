@@ -22,11 +22,12 @@ _COPY = "copy it from the model that this one was made from"
 _FEW_LAYERS = 4
 _STRIDE = 2  # of the encoder's second convolution
 _SAMPLE_RATE_HZ = 16_000
-_SIZES = (
+MODEL_SIZES = (
     "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads",
     "encoder_ffn_dim", "decoder_ffn_dim", "num_mel_bins", "vocab_size", "max_source_positions",
     "max_target_positions",
 )  # fmt: skip
+"""The settings that give the shape of a model."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def read_model_files(folder: Path, base: Path | None = None) -> ModelFiles:
         return places[0] if places else folder
 
     config = read_json((base or folder) / "config.json")
-    for name in _SIZES:
+    for name in MODEL_SIZES:
         size = config.get(name)
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:
             raise CheckpointError(f"{(base or folder) / 'config.json'}: {name} is {size!r}, not a number; {_COPY}")

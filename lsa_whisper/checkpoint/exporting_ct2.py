@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.checkpoint.converted import COPIED, CT2_DTYPES, ConvertedCheckpoint, load_converted
-from lsa_whisper.checkpoint.corpus_retraces import retrace_files
 from lsa_whisper.checkpoint.loading import Checkpoint, quiet_transformers
+from lsa_whisper.checkpoint.stored_labels import retrace_files
 from lsa_whisper.checkpoint.vocabulary import (
     decoder_prompt,
     has_timestamps,

@@ -13,8 +13,15 @@ from pathlib import Path
 from uuid import uuid4
 
 from lsa_whisper.checkpoint.adapter_base import base_of
-from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
-from lsa_whisper.checkpoint.verification import CONTENT, is_converted, is_local, verify_checkpoint, verify_fit
+from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE
+from lsa_whisper.checkpoint.verification import (
+    CONTENT,
+    is_converted,
+    is_local,
+    read_metadata,
+    verify_checkpoint,
+    verify_fit,
+)
 from lsa_whisper.checkpoint.verification import METADATA_FILE as METADATA_FILE
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.system.disk import convert_disk_errors
@@ -39,7 +46,7 @@ def digest(path: str | Path) -> str:
     if not is_converted(folder):
         verify_checkpoint(folder)
     summary = hashlib.sha256()
-    ours = read_json(folder / METADATA_FILE) if (folder / METADATA_FILE).exists() else {}
+    ours = read_metadata(folder)
     summary.update(json.dumps(ours.get("labels"), sort_keys=True).encode())
     summary.update(json.dumps(ours["trim"], sort_keys=True).encode() if "trim" in ours else b"")
     # Provenance and recipe in the metadata file do not affect transcripts.

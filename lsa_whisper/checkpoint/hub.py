@@ -1,4 +1,4 @@
-"""What of the Hugging Face hub is on this machine, and whether the hub can be reached."""
+"""The Hugging Face hub: what of it is on this machine, whether it can be reached, and where a name is loaded from."""
 
 from __future__ import annotations
 
@@ -10,9 +10,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from lsa_whisper.checkpoint.description import PREPROCESSOR_FILES
+from lsa_whisper.checkpoint.tensor_shapes import weight_files
+from lsa_whisper.checkpoint.token_table import TOKENIZER_FILES
+from lsa_whisper.checkpoint.verification import is_local
+from lsa_whisper.errors import CheckpointError
+
 _REACHABLE_WITHIN_S = 1.5
 _OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 _YES = ("1", "ON", "YES", "TRUE")
+_COPY = (
+    "give the path of a local folder instead, such as a copy made with 'hf download NAME --local-dir FOLDER' on "
+    "another machine"
+)
 
 
 def hub_cache_folder() -> Path:
@@ -83,3 +93,53 @@ def _answers() -> bool:
         return True  # an answer, if not a welcome
     except (OSError, ValueError):
         return False
+
+
+def hub_source(name: str) -> str:
+    """Return the folder of a cached model, or the name itself if it is to be downloaded.
+
+    A cached model is used as it is; the hub is not asked for a newer one.
+
+    Raises:
+        CheckpointError: it is not in the cache, and the hub cannot be reached within 1.5 s.
+    """
+    snapshot = cached_snapshot(name)
+    if snapshot is not None:
+        return str(snapshot)
+    require_hub(name)
+    return name
+
+
+def require_hub(name: str, *, subject: str = "", remedy: str = _COPY) -> None:
+    """Return if a model can be downloaded.
+
+    Args:
+        name: the hub name.
+        subject: words before the name in the message.
+        remedy: what to do where there is no network.
+
+    Raises:
+        CheckpointError: the hub cannot be reached.
+    """
+    if is_reachable():
+        return
+    reason = "HF_HUB_OFFLINE is set" if is_offline() else "the Hugging Face hub cannot be reached"
+    raise CheckpointError(f"{subject}{name}: not on this machine, and {reason}; connect once to fetch it, or {remedy}")
+
+
+def model_folder(model: str | Path) -> Path | None:
+    """Return the folder of a model: its own, or that in the cache; ``None`` for one that is to be downloaded."""
+    return Path(model) if is_local(model) else cached_snapshot(str(model))
+
+
+def cached_snapshot(name: str) -> Path | None:
+    """Return the folder of a completely cached model, ``None`` if there is none."""
+    snapshot = cached_snapshots(name).get(name)
+    if snapshot is None:
+        return None
+    needed = (("generation_config.json",), PREPROCESSOR_FILES, TOKENIZER_FILES)
+    try:
+        weight_files(snapshot)
+    except CheckpointError:
+        return None
+    return snapshot if all(any((snapshot / name).exists() for name in names) for names in needed) else None

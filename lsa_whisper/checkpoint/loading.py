@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.checkpoint.adapter_base import base_of
-from lsa_whisper.checkpoint.corpus_retraces import TaggerWeights, read_retraces
 from lsa_whisper.checkpoint.description import PREPROCESSOR_FILES
-from lsa_whisper.checkpoint.hub_source import cached_snapshot, hub_source
+from lsa_whisper.checkpoint.hub import hub_source, model_folder
+from lsa_whisper.checkpoint.stored_labels import TaggerWeights, read_retraces
 from lsa_whisper.checkpoint.stored_weights import StoredWeights, folder_of_weights, reserve_weights
 from lsa_whisper.checkpoint.token_table import TOKENIZER_FILES
 from lsa_whisper.checkpoint.trimming import encoder_input_s, longest_window_s, trim_margin_s
-from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
-from lsa_whisper.checkpoint.verification import METADATA_FILE, is_local, verify_checkpoint, verify_fit
+from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE
+from lsa_whisper.checkpoint.verification import is_local, read_metadata, verify_checkpoint, verify_fit
 from lsa_whisper.checkpoint.vocabulary import default_labels
-from lsa_whisper.errors import CheckpointError
+from lsa_whisper.errors import CheckpointError, first_line
 from lsa_whisper.labels import Labels
 from lsa_whisper.system.library_internals import empty_whisper
 
@@ -100,10 +100,9 @@ def load(
     if dtype not in _DTYPES:
         raise CheckpointError(f"numbers of type {dtype!r} are not known; choose {', '.join(_DTYPES)}")
     source = str(path) if is_local(path) else hub_source(str(path))
-    ours = {}
     if is_local(source):
         verify_checkpoint(Path(source))
-        ours = read_json(Path(source) / METADATA_FILE) if (Path(source) / METADATA_FILE).exists() else {}
+    ours = read_metadata(Path(source))
     with quiet_transformers():
         at_once = device if by_weight else None
         model = _load_model(source, dtype, quantized, at_once) if weights else _shape_of(source, dtype)
@@ -165,7 +164,7 @@ def _load_model(source: str, dtype: str, quantized: Any = None, device: str | No
         )
     except Exception as error:  # hub, safetensors and transformers each raise their own
         raise CheckpointError(
-            f"{source}: cannot be loaded ({_first_line(error)}); check the folder or the name"
+            f"{source}: cannot be loaded ({first_line(error)}); check the folder or the name"
         ) from error
     # Missing tensors would be initialized at random without an error.
     missing = sorted(set(report["missing_keys"]) - {"proj_out.weight"})
@@ -196,7 +195,7 @@ def _onto(model: Any, device: str) -> Any:
     try:
         return model.to(device)
     except (RuntimeError, AssertionError) as error:  # torch asserts if built without CUDA
-        raise CheckpointError(f"device {device!r} cannot be used ({str(error).splitlines()[0]}); choose cpu") from error
+        raise CheckpointError(f"device {device!r} cannot be used ({first_line(error)}); choose cpu") from error
 
 
 def _source_of_base(folder: Path) -> str:
@@ -206,7 +205,7 @@ def _source_of_base(folder: Path) -> str:
         CheckpointError: it is not on this machine, or the adapter's own files do not fit it.
     """
     name = base_of(folder)
-    place = Path(name) if is_local(name) else cached_snapshot(name)
+    place = model_folder(name)
     if place is None:
         raise CheckpointError(
             f"{name}: the base of an adapter must be downloaded first: hf download {name}, or correct {ADAPTER_FILE}"
@@ -225,16 +224,10 @@ def _load_merged(folder: Path, dtype: str) -> Any:
         if (folder / "generation_config.json").exists():
             model.generation_config = GenerationConfig.from_pretrained(str(folder), local_files_only=True)
     except Exception as error:  # PEFT passes on errors of safetensors, torch and its own
-        reason = _first_line(error)
         raise CheckpointError(
-            f"{folder}: the adapter does not fit its base ({reason}); check the base model"
+            f"{folder}: the adapter does not fit its base ({first_line(error)}); check the base model"
         ) from error
     return model
-
-
-def _first_line(error: Exception) -> str:
-    """Return the first line of a library's error."""
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 def load_processor(source: str) -> tuple[Any, Any]:
@@ -254,6 +247,6 @@ def load_processor(source: str) -> tuple[Any, Any]:
         try:
             loaded.append(kind.from_pretrained(place, trust_remote_code=False))
         except Exception as error:
-            reason = _first_line(error)
+            reason = first_line(error)
             raise CheckpointError(f"{place}: {files[0]} cannot be read ({reason}); save the model again") from error
     return loaded[0], loaded[1]

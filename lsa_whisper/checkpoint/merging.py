@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lsa_whisper.checkpoint.description import MODEL_SIZES
 from lsa_whisper.checkpoint.exporting import write_verified
 from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder, digest
 from lsa_whisper.checkpoint.loading import Checkpoint, load
@@ -28,20 +29,7 @@ from lsa_whisper.system.umask import private_umask
 _UNRELATED = 1.0
 """Relative distance from which two models have no common start: about 1.4 between independent random weights, well
 below 1 between a model and what was fine-tuned from it."""
-_ALIKE = (
-    "d_model",
-    "encoder_layers",
-    "decoder_layers",
-    "encoder_attention_heads",
-    "decoder_attention_heads",
-    "encoder_ffn_dim",
-    "decoder_ffn_dim",
-    "num_mel_bins",
-    "vocab_size",
-    "max_source_positions",
-    "max_target_positions",
-    "activation_function",
-)
+_ALIKE = (*MODEL_SIZES, "activation_function")
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,12 @@ from pathlib import Path
 
 from lsa_whisper.checkpoint.adapter_base import base_of
 from lsa_whisper.checkpoint.description import describe_files
-from lsa_whisper.checkpoint.hub_source import cached_snapshot
+from lsa_whisper.checkpoint.hub import model_folder
 from lsa_whisper.checkpoint.stored_labels import read_writing
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json, verify_settings
 from lsa_whisper.checkpoint.verification import (
-    METADATA_FILE,
     is_converted,
-    is_local,
+    read_metadata,
     verify_checkpoint,
 )
 from lsa_whisper.errors import CheckpointError
@@ -35,7 +34,7 @@ def model_overview(model: str | Path) -> tuple[Finding, ...]:
 
 
 def _rows(model: str | Path) -> tuple[Finding, ...]:
-    folder = Path(model) if is_local(model) else cached_snapshot(str(model))
+    folder = model_folder(model)
     if folder is None:
         found = f"{model} is not on this machine; it is downloaded when it is first used"
         return (Finding("model", "warn", found, "name a local folder where there is no network"),)
@@ -47,7 +46,7 @@ def _rows(model: str | Path) -> tuple[Finding, ...]:
     if not (folder / ADAPTER_FILE).exists():
         return (*describe_files(folder), *writing)
     base = base_of(folder)
-    place = Path(base) if is_local(base) else cached_snapshot(base)
+    place = model_folder(base)
     rank = read_json(folder / ADAPTER_FILE).get("r")
     adapter = Finding("adapter", "ok", f"rank {rank}, on {base}")
     if place is None:
@@ -63,7 +62,7 @@ def _disfluencies(folder: Path) -> Finding:
 
 
 def _labels(folder: Path) -> str:
-    known = read_json(folder / METADATA_FILE).get("labels") if (folder / METADATA_FILE).is_file() else None
+    known = read_metadata(folder).get("labels")
     return str(known.get("style")) if isinstance(known, dict) else "none recorded: a model without fine-tuning here"
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.checkpoint.adapter_base import record_base
-from lsa_whisper.checkpoint.corpus_retraces import TaggerWeights, write_retraces
 from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder
 from lsa_whisper.checkpoint.loading import quiet_transformers
+from lsa_whisper.checkpoint.stored_labels import TaggerWeights, write_retraces
 from lsa_whisper.checkpoint.vocabulary import fit_generation_config
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import Labels

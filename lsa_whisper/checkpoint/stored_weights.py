@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from safetensors import SafetensorError, safe_open
 
-from lsa_whisper.checkpoint.hub_source import cached_snapshot
+from lsa_whisper.checkpoint.hub import model_folder
 from lsa_whisper.checkpoint.tensor_shapes import weight_files
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE
-from lsa_whisper.checkpoint.verification import is_local
 from lsa_whisper.errors import CheckpointError
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ class StoredWeights:
 
 def folder_of_weights(path: str) -> Path | None:
     """Return the folder with the weights of a model; ``None`` for an adapter or a model that is to be downloaded."""
-    folder = Path(path) if is_local(path) else cached_snapshot(path)
+    folder = model_folder(path)
     return None if folder is None or (folder / ADAPTER_FILE).exists() else folder
 
 

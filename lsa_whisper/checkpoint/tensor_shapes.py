@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.checkpoint.untrusted import INDEX_FILE, read_json
-from lsa_whisper.errors import CheckpointError
+from lsa_whisper.errors import CheckpointError, first_line
 
 Shapes = Mapping[str, tuple[int, ...]]
 WEIGHTS_FILE = "model.safetensors"
@@ -51,8 +51,9 @@ def _shapes_in(file: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
             for name in tensors.keys():  # noqa: SIM118 -- not a dictionary
                 yield name, tuple(tensors.get_slice(name).get_shape())
     except (SafetensorError, OSError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise CheckpointError(f"{file}: cannot be read as safetensors ({reason}); copy the model again") from error
+        raise CheckpointError(
+            f"{file}: cannot be read as safetensors ({first_line(error)}); copy the model again"
+        ) from error
 
 
 def expected_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from lsa_whisper.checkpoint.description import describe_files
-from lsa_whisper.checkpoint.short_names import SHORT_NAMES
 from lsa_whisper.checkpoint.tensor_shapes import weight_files
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json, verify_settings
+from lsa_whisper.checkpoint.whisper_constants import SHORT_NAMES
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.labels import Labels
 
@@ -39,6 +40,15 @@ def is_local(path: str | Path) -> bool:
     return owner in _OUR_FOLDERS or Path(owner).is_dir()
 
 
+def read_metadata(folder: Path) -> dict[str, Any]:
+    """Return what this package wrote about the model in a folder; empty for a model from elsewhere.
+
+    Raises:
+        CheckpointError: the file cannot be read.
+    """
+    return read_json(folder / METADATA_FILE) if (folder / METADATA_FILE).is_file() else {}
+
+
 def is_converted(path: str | Path) -> bool:
     """Return whether a folder holds a CTranslate2 model."""
     return (Path(path) / "model.bin").exists() and any(Path(path).glob("vocabulary.*"))
@@ -62,7 +72,7 @@ def verify_checkpoint(folder: Path) -> None:
         raise CheckpointError(
             f"{folder}: holds a CTranslate2 model; use the engine ct2, or the checkpoint it came from"
         )
-    _verify_labels(folder / METADATA_FILE)
+    _verify_labels(folder)
     if (folder / ADAPTER_FILE).exists():
         if not (folder / ADAPTER_WEIGHTS).exists():
             raise CheckpointError(f"{folder}: has no {ADAPTER_WEIGHTS}; save the adapter again as safetensors")
@@ -76,13 +86,13 @@ def verify_checkpoint(folder: Path) -> None:
     verify_fit(folder)
 
 
-def _verify_labels(path: Path) -> None:
-    if not path.is_file() or "labels" not in (ours := read_json(path)):
+def _verify_labels(folder: Path) -> None:
+    if "labels" not in (ours := read_metadata(folder)):
         return
     try:
         Labels.from_dict(ours["labels"])
     except (LsaWhisperError, TypeError) as error:
-        raise CheckpointError(f"{path}: {error}; save the model again") from error
+        raise CheckpointError(f"{folder / METADATA_FILE}: {error}; save the model again") from error
 
 
 def verify_fit(folder: Path, base: Path | None = None) -> None:

@@ -5,6 +5,8 @@ Sources: Radford et al. 2022 and the configurations of ``openai/whisper-*``; for
 added tokens that its authors document.
 """
 
+from __future__ import annotations
+
 CONTEXT_S = 30.0
 """Seconds of audio in one encoder window."""
 TIMESTAMP_STEP_S = 0.02
@@ -30,3 +32,11 @@ CONTEXT_MARKS = ("<ctx>", "<ectx>")
 """CrisperWhisper 2: the tokens around the text of the preceding window."""
 PROMPT_MARKS = (*VERBATIM_TAGS, *INTENDED_TAGS, "<vtx>", "<evtx>", *CONTEXT_MARKS, "<htx>", "<ehtx>")
 """CrisperWhisper 2: all tokens that occur in prompts only."""
+
+
+_SIZES = ("tiny", "base", "small", "medium")
+SHORT_NAMES = {
+    name: f"openai/whisper-{name}"
+    for name in (*_SIZES, *(f"{size}.en" for size in _SIZES), "large", "large-v2", "large-v3", "large-v3-turbo")
+} | {"turbo": "openai/whisper-large-v3-turbo"}
+"""The hub name of each short name."""

@@ -151,7 +151,8 @@ def _session(path: Path, root: Path, media: Path | None, card: Card, recording_i
     language = next(iter(transcript.languages), card.language or "eng")
     card_ids = _card_ids(speakers, participants, card)
     split = _fixed_split(path, card_ids, card)
-    named = any(_is_named(person, card) for code, person in participants.items() if code in speakers)
+    spoken = [person for code, person in participants.items() if code in speakers]
+    named = any(person.custom or _has_name(person, card) for person in spoken)
     return Session(
         name, card.name, path, _first_readable(paths), speakers, split, language, tuple(card_ids), named=named
     )
@@ -207,10 +208,6 @@ def _has_name(person: Participant, card: Card) -> bool:
     plain = re.sub(r"[\W\d_]+", "", person.name).casefold()
     own = bool(plain) and plain not in _GENERIC_NAMES and plain != person.code.casefold()
     return person.name in card.split_of or own
-
-
-def _is_named(person: Participant, card: Card) -> bool:
-    return bool(person.custom) or _has_name(person, card)
 
 
 def _card_ids(speakers: Mapping[str, str], participants: Mapping[str, Participant], card: Card) -> dict[str, str]:

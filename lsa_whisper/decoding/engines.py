@@ -13,7 +13,7 @@ from lsa_whisper.decoding.decoder import Decoder
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.style import decoding_style
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.system.gpu_card import has_native_bf16
+from lsa_whisper.system.device import has_native_bf16
 from lsa_whisper.system.terminal import print_progress
 
 ENGINES = ("transformers", "ct2")

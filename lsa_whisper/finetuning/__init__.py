@@ -10,7 +10,7 @@ from lsa_whisper.finetuning.distributed.launch import launch
 from lsa_whisper.finetuning.distributed.ranks import is_launched, join_slurm_step
 from lsa_whisper.finetuning.memory import estimate_memory
 from lsa_whisper.finetuning.result import Finetuned
-from lsa_whisper.finetuning.training.processes import check_processes
+from lsa_whisper.finetuning.strategies import check_processes
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 

@@ -11,8 +11,8 @@ from lsa_whisper.chat import Line, Utterance, utterance
 from lsa_whisper.chat.codes import MAX_SPEAKER_CODE, SPEAKER_CODE
 from lsa_whisper.labels.canonical import AUDIBLE_EVENTS, LABEL_TERMINATORS, canonical_words
 from lsa_whisper.labels.infer_marks import infer_all_marks
-from lsa_whisper.labels.joined_numbers import without_joiners, without_revised_numbers, written_numbers
 from lsa_whisper.labels.notation import label_to_chat
+from lsa_whisper.labels.numbers import without_joiners, without_revised_numbers, written_numbers
 from lsa_whisper.labels.repair import repair_text, sentences
 from lsa_whisper.labels.sentence_marks import read_marks
 from lsa_whisper.labels.style import Labels

@@ -2,7 +2,7 @@
 
 Speech recognizers write *7:00*, *$5*, *50%*, *1999*, *555-1234*: CHAT has words only. Each is read in the way that is
 usual in speech; where several are (*100* is *a hundred* or *one hundred*), in the one that the digits spell. The words
-of one number are joined (:mod:`lsa_whisper.labels.joined_numbers`), because *zero zero* is not a repetition.
+of one number are joined (:mod:`lsa_whisper.labels.numbers`), because *zero zero* is not a repetition.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from lsa_whisper.labels.english_signs import ARITHMETIC, PLAIN_SIGNS, SIGNS, speak_arithmetic
-from lsa_whisper.labels.joined_numbers import JOINER
+from lsa_whisper.labels.numbers import JOINER
 
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _BEFORE, _AFTER = r"(?<![\w.,:/])", r"(?![\w])"

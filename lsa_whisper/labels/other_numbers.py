@@ -1,7 +1,7 @@
 """Numbers, times, percentages and amounts of languages other than English, as words.
 
 num2words knows the numbers; the words around them stand here. The words of one number are joined as those of English
-are (:mod:`lsa_whisper.labels.joined_numbers`), so that the original spelling can be told and none is a repetition.
+are (:mod:`lsa_whisper.labels.numbers`), so that the original spelling can be told and none is a repetition.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from lsa_whisper.labels.joined_numbers import JOINER
-from lsa_whisper.labels.numbers import NOT_NUMBERS, ORDINAL_POINTS, can_spell_numbers, spell_number
+from lsa_whisper.labels.numbers import JOINER, NOT_NUMBERS, ORDINAL_POINTS, can_spell_numbers, spell_number
 
 
 class _Words(NamedTuple):

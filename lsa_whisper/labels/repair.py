@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.chat.scan import scan
 from lsa_whisper.labels.english_numbers import speak_english
-from lsa_whisper.labels.joined_numbers import JOINER
-from lsa_whisper.labels.numbers import NOT_NUMBERS, can_spell_numbers
+from lsa_whisper.labels.numbers import JOINER, NOT_NUMBERS, can_spell_numbers
 from lsa_whisper.labels.other_numbers import speak_other
 from lsa_whisper.languages import chat_code
 
@@ -47,7 +46,7 @@ def repair_text(
         marks: Whether the model was trained to write CHAT marks; otherwise they are punctuation.
         language: ISO 639-3 or Whisper's code. Numbers of a language that num2words does not know stay digits.
         written: Takes the original spelling of each number. Without it, their words are not joined by
-            :data:`~.joined_numbers.JOINER`.
+            :data:`~.numbers.JOINER`.
 
     >>> repair_text("I want /] want 3 [// [the dogs]", marks=True)
     ('I want [/] want  three  [//]  the dogs ', 4)

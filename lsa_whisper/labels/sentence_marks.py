@@ -10,9 +10,14 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from lsa_whisper.labels.abbreviations import ENGLISH_MONTHS, never_ending, perhaps_ending, spaced_abbreviations
-from lsa_whisper.labels.capitals import begins_sentence
 from lsa_whisper.labels.numbers import ORDINAL_POINTS
+from lsa_whisper.labels.sentence_borders import (
+    ENGLISH_MONTHS,
+    begins_sentence,
+    never_ending,
+    perhaps_ending,
+    spaced_abbreviations,
+)
 
 _SCRIPTS = str.maketrans(
     dict.fromkeys("。．｡।॥۔։።។", ". ")

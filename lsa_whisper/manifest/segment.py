@@ -187,11 +187,11 @@ def _problem(row: dict[str, Any]) -> str | None:
             return f"{name!r} is missing; a row needs {', '.join(_REQUIRED)}"
     for name in TEXT_COLUMNS:
         if name in row and not isinstance(row[name], str):
-            return f"{name!r} must be text, not {_short_repr(row[name])}"
+            return f"{name!r} must be text, not {reprlib.repr(row[name])}"
     for name in NUMBER_COLUMNS:
         value = row[name]
         if not plain_json.is_finite(value):
-            return f"{name!r} must be a number of seconds, not {_short_repr(value)}"
+            return f"{name!r} must be a number of seconds, not {reprlib.repr(value)}"
     try:
         verify_word_times(row.get("word_times", ""))
     except ValueError as error:
@@ -202,10 +202,10 @@ def _problem(row: dict[str, Any]) -> str | None:
     if not row["audio_filepath"]:
         return "'audio_filepath' is empty; name a recording"
     if not (0 <= row["offset"] <= MAX_RECORDING_S and 0 < row["duration"] <= MAX_RECORDING_S):
-        offset, duration = _short_repr(row["offset"]), _short_repr(row["duration"])
+        offset, duration = reprlib.repr(row["offset"]), reprlib.repr(row["duration"])
         return f"offset {offset} s and duration {duration} s are not a span of a recording"
     if row.get("split", "train") not in SPLITS:
-        return f"split {_short_repr(row['split'])} is none of {', '.join(SPLITS)}"
+        return f"split {reprlib.repr(row['split'])} is none of {', '.join(SPLITS)}"
     return None
 
 
@@ -220,8 +220,3 @@ def is_unicode(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _short_repr(value: Any) -> str:
-    """Return a short representation of an invalid value for a message."""
-    return reprlib.repr(value)

@@ -135,7 +135,7 @@ def prepare(
     try:
         with write_lock(out / SUMMARY):
             own_folder(out / PARTS_FOLDER)
-            finish = partial(_finish, options=options, parts=out / PARTS_FOLDER)
+            finish = partial(finish_part, options=options, parts=out / PARTS_FOLDER)
             paths = _finish_parts(list(zip(sessions, splits, strict=True)), finish, processes, skipped_files)
             return join(
                 paths,
@@ -176,10 +176,6 @@ def _finish_parts(
         FailedFile(session.path, problem) for (session, _), (path, problem) in zip(pairs, ends, strict=True) if not path
     ]
     return [path for path, _ in ends if path]
-
-
-def _finish(pair: tuple[Session, str], *, options: PrepareOptions, parts: Path) -> tuple[Path | None, str]:
-    return finish_part(*pair, options, parts)
 
 
 def _check(out: Path, options: PrepareOptions, shards: int, processes: int) -> None:

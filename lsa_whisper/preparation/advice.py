@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from lsa_whisper.chat import Participant
+import numpy as np
+import numpy.typing as npt
+import soundfile as sf
+
+from lsa_whisper.audio import Recording
+from lsa_whisper.chat import Disfluency, Participant, Utterance
 from lsa_whisper.corpus import Session
 from lsa_whisper.corpus.bullets import count_typed_bullets
-from lsa_whisper.corpus.recording_check import recording_problems
 from lsa_whisper.corpus.speaker_groups import pattern_for, propose_groups
+from lsa_whisper.labels.repeats import find_repeats
 from lsa_whisper.preparation.screening import NO_BULLET
+from lsa_whisper.retraces import mark_retraces
+from lsa_whisper.timespan import TimeSpan
 
 _NAMED = 3
 _MIN_SESSIONS = 4
@@ -86,3 +95,111 @@ def bullet_hint(sessions: Sequence[Session], reasons: Mapping[str, Mapping[str, 
             "such as 'dog . 500_900'; set `repair_bullets=True` to use them"
         )
     return f"{missing} utterances have no times; 'lsa-whisper align' finds them"
+
+
+_EXCERPTS = 12
+_EXCERPT_S = 2.0
+_SILENT_PEAK = 0.001
+"""-60 dB: no speech is that quiet."""
+_QUIET_RMS = 0.002
+"""-54 dB in the loudest excerpt: speech is 30 dB below what a recorder gives at a usual level."""
+_CLIPPED_SHARE = 0.01
+_CLIPPED_LEVEL = 0.999
+
+
+def recording_problems(recording: Recording) -> list[str]:
+    """Return what is wrong with ``recording``, each in a sentence; an empty list if nothing is.
+
+    Some excerpts of it are read, so that thousands of recordings are checked in minutes.
+    """
+    problems = [recording.remark] if recording.remark else []
+    excerpts = list(_excerpts(recording))
+    if not excerpts:
+        return problems
+    peak = max(float(np.abs(each).max(initial=0.0)) for each in excerpts)
+    if peak < _SILENT_PEAK:
+        return [*problems, "it is silent; check the recorder's input, or the export"]
+    if recording.cancels:
+        problems.append("its two channels have opposite phases, so only the louder one is used")
+    loudest = max(float(np.sqrt(np.mean(np.square(each)))) for each in excerpts)
+    if loudest < _QUIET_RMS:
+        problems.append(f"it is far too quiet ({20 * np.log10(loudest):.0f} dB in its loudest part); amplify it")
+    clipped = float(np.mean(np.concatenate([np.abs(each).max(axis=1) >= _CLIPPED_LEVEL for each in excerpts])))
+    if clipped > _CLIPPED_SHARE:
+        problems.append(f"{clipped:.0%} of it is clipped; record it again at a lower level if you can")
+    return problems
+
+
+def _excerpts(recording: Recording) -> Iterator[npt.NDArray[np.float32]]:
+    """Yield excerpts ``(frames, channels)`` that are spread over the recording."""
+    if recording.decoder != "soundfile":
+        for block in recording.stream(_EXCERPT_S):
+            yield block[:, None]
+        return
+    frames, size = round(recording.duration_s * recording.rate_hz), round(_EXCERPT_S * recording.rate_hz)
+    starts = np.linspace(0, max(0, frames - size), min(_EXCERPTS, max(1, frames // max(1, size)))).astype(int)
+    try:
+        with sf.SoundFile(recording.path if os.name == "nt" else os.fsencode(recording.path)) as file:
+            for start in dict.fromkeys(starts.tolist()):
+                file.seek(start)
+                samples = np.nan_to_num(file.read(size, dtype="float32", always_2d=True))
+                if len(samples):
+                    yield samples
+    except (sf.LibsndfileError, OSError):  # reported when it is read as a whole
+        return
+
+
+OVERLAPPING_S, SPEECH_S = "overlapping_s", "speech_s"
+UNMARKED, MARKED = "unmarked_repetitions", "marked_repetitions"
+_MIN_OVERLAP = 0.05
+"""Share of the speech from which overlaps are told."""
+_MIN_UNMARKED = 3
+"""Places from which unmarked repetitions are told. Ten meeting clips without marks have 9 (a person marked 9 there),
+and the same clips with marks 0."""
+
+
+def session_facts(utterances: Sequence[Utterance], language: str) -> dict[str, float]:
+    """Return what the labels of a session cannot show: seconds of overlapping speech, repetitions without ``[/]``."""
+    spans = sorted((one.span for one in utterances if one.span), key=lambda span: span.start_ms)
+    events = [event.kind for one in utterances for event in one.events()]
+    return {
+        OVERLAPPING_S: _overlapping_ms(spans) / 1000,
+        SPEECH_S: sum(span.duration_ms for span in spans) / 1000,
+        UNMARKED: sum(_unmarked(one, language) for one in utterances if "[/" not in one.text),
+        MARKED: events.count(Disfluency.REPETITION),
+    }
+
+
+def session_notes(totals: Mapping[str, float]) -> list[str]:
+    """Return notes on the summed facts of all sessions."""
+    notes = []
+    overlapping_s, speech_s = totals.get(OVERLAPPING_S, 0), totals.get(SPEECH_S, 0)
+    if speech_s and overlapping_s > _MIN_OVERLAP * speech_s:
+        notes.append(
+            f"{overlapping_s:,.0f} of {speech_s:,.0f} seconds of speech overlap other speech: utterances that "
+            "overlap have one pair of timestamps"
+        )
+    unmarked, marked = int(totals.get(UNMARKED, 0)), int(totals.get(MARKED, 0))
+    if unmarked >= max(_MIN_UNMARKED, marked):
+        notes.append(
+            f"{unmarked} places repeat words without [/] (with it: {marked}), and a model would learn that these are "
+            "not disfluencies; if they are, 'lsa-whisper mark' sets the codes"
+        )
+    return notes
+
+
+def _overlapping_ms(spans: Sequence[TimeSpan]) -> int:
+    """Return for how long two or more of ``spans``, in order of their start, overlap.
+
+    >>> _overlapping_ms([TimeSpan(0, 1000), TimeSpan(200, 400), TimeSpan(900, 1500)])
+    300
+    """
+    ends = itertools.accumulate((span.end_ms for span in spans), max)
+    return sum(max(0, min(end, span.end_ms) - span.start_ms) for end, span in zip(ends, spans[1:], strict=False))
+
+
+def _unmarked(utterance: Utterance, language: str) -> int:
+    repeats = len(list(find_repeats(utterance.verbatim())))
+    if not repeats or language != "eng":
+        return repeats
+    return sum(mark.code == "[/]" for mark in mark_retraces(utterance.text, language=language).marks)

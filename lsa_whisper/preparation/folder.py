@@ -21,9 +21,9 @@ from typing import Any
 from lsa_whisper.corpus import Session
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
 from lsa_whisper.manifest import SPLITS, remove_copies, serialize_row, sha256
+from lsa_whisper.preparation.advice import session_notes
 from lsa_whisper.preparation.screening import DUPLICATE
 from lsa_whisper.preparation.session import PrepareOptions, SessionResult, UtteranceRecord, WindowRow, process_session
-from lsa_whisper.preparation.session_facts import session_notes
 from lsa_whisper.preparation.shards import partial_name, plan, write_shards
 from lsa_whisper.preparation.spliced_session import remove_spliced, with_spliced
 from lsa_whisper.preparation.statistics import Prepared, Rejections, SplicedCounts, SplitCounts, add_counts
@@ -43,7 +43,7 @@ def part_name(session: Session, split: str, options: PrepareOptions) -> str:
     audio = session.recording.path.stat()
     facts = [
         __version__,
-        options.as_dict(),
+        asdict(options),
         split,
         session.name,
         session.corpus,
@@ -59,8 +59,9 @@ def part_name(session: Session, split: str, options: PrepareOptions) -> str:
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32] + ".json"
 
 
-def finish_part(session: Session, split: str, options: PrepareOptions, parts: Path) -> tuple[Path | None, str]:
-    """Return the path of the result of ``session``, which is computed if it does not exist, or why there is none."""
+def finish_part(pair: tuple[Session, str], *, options: PrepareOptions, parts: Path) -> tuple[Path | None, str]:
+    """Return the path of the result of a session with its split, computed if missing, or why there is none."""
+    session, split = pair
     try:
         path = parts / part_name(session, split, options)
         result = None if path.exists() else process_session(session, split, options)
@@ -202,7 +203,7 @@ def _join(
     skipped = [{"path": str(one.path), "reason": one.reason} for one in skipped_files]
     summary = {
         "version": __version__,
-        "options": options.as_dict(),
+        "options": asdict(options),
         **facts,
         "splits": splits,
         **({"spliced": counts.spliced.as_dict()} if options.splice else {}),

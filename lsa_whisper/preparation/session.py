@@ -13,11 +13,10 @@ from lsa_whisper.corpus import Session
 from lsa_whisper.labels import Labels, encode, tokens_at_most
 from lsa_whisper.languages import whisper_code
 from lsa_whisper.manifest import Segment, serialize_word_times
-from lsa_whisper.preparation.non_speech import non_speech_windows
+from lsa_whisper.preparation.advice import session_facts
 from lsa_whisper.preparation.peak_levels import PeakLevels
 from lsa_whisper.preparation.screening import Candidate, ScreeningLimits, screen_utterances
-from lsa_whisper.preparation.session_facts import session_facts
-from lsa_whisper.preparation.windows import Window, pack, reject_overlap_groups
+from lsa_whisper.preparation.windows import Window, non_speech_windows, pack, reject_overlap_groups
 from lsa_whisper.splice import DisfluencyProfile
 
 PROMPT_TOKENS = 200
@@ -44,10 +43,6 @@ class PrepareOptions:
     splice: float = 0.0
     profile: DisfluencyProfile | None = None
     limits: ScreeningLimits = field(default_factory=ScreeningLimits)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the options, ready for JSON."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)

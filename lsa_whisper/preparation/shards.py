@@ -9,7 +9,6 @@ A shard has the manifest's columns and ``audio``, a struct of ``bytes`` (the win
 from __future__ import annotations
 
 import dataclasses
-import io
 from collections.abc import Callable
 from contextlib import closing
 from functools import lru_cache, partial
@@ -17,9 +16,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import soundfile as sf
-
-from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.audio import Recording
+from lsa_whisper.audio.clip import encode_audio
 from lsa_whisper.manifest import Segment, describe_row, stream
 from lsa_whisper.preparation.parallel import map_parallel
 
@@ -93,11 +91,10 @@ def _schema() -> Any:
 
 
 def _row(segment: Segment, folder: Path, opened: Callable[[str], Recording]) -> dict[str, Any]:
-    sound, span = io.BytesIO(), segment.span
-    samples = opened(segment.audio_filepath).load(span)
-    sf.write(sound, samples, SAMPLE_RATE_HZ, format="FLAC", subtype="PCM_16")
+    span = segment.span
+    _, sound = encode_audio(opened(segment.audio_filepath).load(span), mp3=False)
     row = describe_row(segment, folder)
     # Parquet cannot hold a name that is not UTF-8; the audio is found without it.
     row |= {name: value.encode(errors="replace").decode() for name, value in row.items() if isinstance(value, str)}
     name = f"{Path(row['audio_filepath']).stem}-{span.start_ms}-{span.end_ms}.flac"
-    return {"audio": {"bytes": sound.getvalue(), "path": name}, **row}
+    return {"audio": {"bytes": sound, "path": name}, **row}

@@ -12,13 +12,11 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from io import BytesIO
 from pathlib import Path
 
-import soundfile as sf
-
 from lsa_whisper import chat
-from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.audio import Recording
+from lsa_whisper.audio.clip import encode_audio
 from lsa_whisper.chat import Disfluency, Participant
 from lsa_whisper.corpus import Session
 from lsa_whisper.errors import AudioError, ChatSyntaxError
@@ -74,8 +72,7 @@ def with_spliced(result: SessionResult, session: Session, options: PrepareOption
 
 def _write(made: SplicedSpeech, session: Session, folder: Path) -> Session:
     """Write recording and transcript, and return them as a session of the same speakers."""
-    sound = BytesIO()
-    sf.write(sound, made.samples, SAMPLE_RATE_HZ, format="FLAC", subtype="PCM_16")
+    _, sound = encode_audio(made.samples, mp3=False)
     text = "".join(one.main + one.tiers[0].raw for one in made.utterances)
     digest = hashlib.sha256(made.samples.tobytes() + text.encode(errors="replace")).hexdigest()[:12]
     name = f"{truncate_name(session.name.replace('/', '-'))}-{digest}"
@@ -88,7 +85,7 @@ def _write(made: SplicedSpeech, session: Session, folder: Path) -> Session:
         media=name,
         comments=[f"Spliced by a program from the recording {session.name}; no person spoke these utterances."],
     )
-    replace_file(sound.getvalue(), folder / f"{name}.flac", own=True)
+    replace_file(sound, folder / f"{name}.flac", own=True)
     replace_file(chat.serialize(spliced), folder / f"{name}.cha", own=True)
     recording = Recording.open(folder / f"{name}.flac")
     return replace(session, path=folder / f"{name}.cha", recording=recording, repair_bullets=False)

@@ -150,19 +150,13 @@ def _is_lossless(utterance: Utterance, pieces: Sequence[Utterance]) -> bool:
     events: Counter[Event] = Counter()
     for piece in pieces:
         at = len(verbatim)
-        events.update(_shifted(event, at) for event in piece.events())
+        events.update(event.moved(at) for event in piece.events())
         verbatim += piece.verbatim()
         fluent += piece.fluent()
     lost = Counter(utterance.events())
     lost.subtract(events)
     paused = all(count == 0 or (count > 0 and event.kind is Disfluency.PAUSE) for event, count in lost.items())
     return paused and (verbatim, fluent) == (utterance.verbatim(), utterance.fluent())
-
-
-def _shifted(event: Event, by: int) -> Event:
-    repair = (event.repair_start, event.repair_end)
-    start, end = (place if place is None else place + by for place in repair)
-    return replace(event, start=event.start + by, end=event.end + by, repair_start=start, repair_end=end)
 
 
 def _with_label(pieces: Sequence[Utterance], at: int, labels: Labels) -> UtterancePart:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from lsa_whisper.scoring.anchors import Bools, DisjointUtterances, Ints, pieces
+from lsa_whisper.scoring.anchors import Bools, DisjointUtterances, Ints, numbered, pieces
 from lsa_whisper.scoring.counts import WordErrors
 
 UNALIGNED = -1
@@ -104,7 +104,7 @@ def align(
         excused: per unintelligible word, how many hypothesis words may stand for it; any number if left out.
     """
     free = _flags(wildcard, len(reference))
-    r, h = _numbered(reference, hypothesis)
+    r, h = numbered(reference, hypothesis)
     delete = np.where(free, 0, _EDIT - _FIRST * _flags(disfluent_reference, len(reference)).astype(np.int64))
     insert = _EDIT - _SECOND * _flags(disfluent_hypothesis, len(hypothesis)).astype(np.int64)
     problem = _Problem(r, h, delete, insert, free, disjoint)
@@ -129,12 +129,6 @@ def align(
 
 def _flags(values: Sequence[bool] | Bools | None, length: int) -> Bools:
     return np.zeros(length, dtype=np.bool_) if values is None else np.asarray(values, dtype=np.bool_)
-
-
-def _numbered(*lists: Sequence[str]) -> list[Ints]:
-    """Return every list with its words as numbers, the same word the same number in all."""
-    numbers: dict[str, int] = {}
-    return [np.array([numbers.setdefault(w, len(numbers)) for w in words], dtype=np.int64) for words in lists]
 
 
 def _spread(unclear: Bools, inserted: Bools) -> Bools:

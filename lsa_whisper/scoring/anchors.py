@@ -43,9 +43,13 @@ def word_pieces(reference: Sequence[Hashable], hypothesis: Sequence[Hashable]) -
     """Return the pieces of two lists of words."""
     if len(reference) * len(hypothesis) <= LARGEST:
         return [(slice(0, len(reference)), slice(0, len(hypothesis)))]
+    return pieces(*numbered(reference, hypothesis))
+
+
+def numbered(*lists: Sequence[Hashable]) -> list[Ints]:
+    """Return every list with its words as numbers, the same word the same number in all."""
     numbers: dict[Hashable, int] = {}
-    both = [np.array([numbers.setdefault(w, len(numbers)) for w in words]) for words in (reference, hypothesis)]
-    return pieces(*both)
+    return [np.array([numbers.setdefault(w, len(numbers)) for w in words], dtype=np.int64) for words in lists]
 
 
 def _confirmed(found: list[Piece], reference: list[int], hypothesis: list[int]) -> list[Piece]:

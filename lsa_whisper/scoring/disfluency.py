@@ -26,7 +26,7 @@ from lsa_whisper.chat import Disfluency, Event
 from lsa_whisper.chat.disfluencies import Match
 from lsa_whisper.scoring.align import UNALIGNED, Alignment
 from lsa_whisper.scoring.counts import Detections
-from lsa_whisper.scoring.segmentation import compare_gaps, matched_gaps
+from lsa_whisper.scoring.segmentation import matched_gaps
 from lsa_whisper.scoring.words import NON_WORDS, FileWords
 
 INFERRED_FROM_WORDS = frozenset(kind for kind in Disfluency if kind.row.in_words)
@@ -79,18 +79,13 @@ def supported_classes(written: Iterable[Disfluency]) -> frozenset[Disfluency]:
 
 def score_disfluencies(reference: FileWords, hypothesis: FileWords, alignment: Alignment) -> DisfluencyScores:
     """Return the detections of every class in one file, whether or not the system can write the class."""
-    expected, found = _by_class(reference.events), _by_class(_judged(hypothesis.events, alignment))
     by_class: dict[Disfluency, Detections] = {}
-    for kind in SCORED:
-        reference_events, hypothesis_events = expected.get(kind, []), found.get(kind, [])
-        if kind.row.match is Match.GAP:
-            by_class[kind] = compare_gaps(_places(reference_events), _places(hypothesis_events), alignment)
-        else:
-            by_class[kind] = _Matcher(reference, hypothesis, alignment, kind).detections(
-                reference_events, hypothesis_events
-            )
-    exact = _Matcher(reference, hypothesis, alignment, Disfluency.FRAGMENT, exact=True)
-    fragments = exact.detections(expected.get(Disfluency.FRAGMENT, []), found.get(Disfluency.FRAGMENT, []))
+    fragments = Detections()
+    for kind, expected, found, pairs in _matches(reference, hypothesis, alignment):
+        by_class[kind] = _detections(expected, found, pairs)
+        if kind is Disfluency.FRAGMENT:
+            exact = _Matcher(reference, hypothesis, alignment, kind, exact=True)
+            fragments = _detections(expected, found, exact.matched(expected, found))
     return DisfluencyScores(by_class, fragments)
 
 
@@ -101,20 +96,33 @@ def unmatched_events(
 
     They are those that :func:`score_disfluencies` counts.
     """
-    expected, found = _by_class(reference.events), _by_class(_judged(hypothesis.events, alignment))
     missed: list[Event] = []
     extra: list[Event] = []
-    for kind in SCORED:
-        own, other = expected.get(kind, []), found.get(kind, [])
-        if kind.row.match is Match.GAP:
-            own, other = (sorted(each, key=lambda event: event.start) for each in (own, other))
-            pairs = matched_gaps(_places(own), _places(other), alignment)
-        else:
-            pairs = _Matcher(reference, hypothesis, alignment, kind).matched(own, other)
+    for _, expected, found, pairs in _matches(reference, hypothesis, alignment):
         used = {number for number, _ in pairs}, {number for _, number in pairs}
-        missed += [event for number, event in enumerate(own) if number not in used[0]]
-        extra += [event for number, event in enumerate(other) if number not in used[1]]
+        missed += [event for number, event in enumerate(expected) if number not in used[0]]
+        extra += [event for number, event in enumerate(found) if number not in used[1]]
     return missed, extra
+
+
+def _matches(
+    reference: FileWords, hypothesis: FileWords, alignment: Alignment
+) -> Iterator[tuple[Disfluency, list[Event], list[Event], list[tuple[int, int]]]]:
+    """Yield each class, its events on both sides, and those that match, as indices into both."""
+    of_reference, of_hypothesis = _by_class(reference.events), _by_class(_judged(hypothesis.events, alignment))
+    for kind in SCORED:
+        expected, found = of_reference.get(kind, []), of_hypothesis.get(kind, [])
+        if kind.row.match is Match.GAP:
+            expected, found = (sorted(each, key=lambda event: event.start) for each in (expected, found))
+            of, by = ([event.start for event in each] for each in (expected, found))
+            yield kind, expected, found, matched_gaps(of, by, alignment)
+        else:
+            yield kind, expected, found, _Matcher(reference, hypothesis, alignment, kind).matched(expected, found)
+
+
+def _detections(expected: Sequence[Event], found: Sequence[Event], pairs: list[tuple[int, int]]) -> Detections:
+    hits, right = len({number for number, _ in pairs}), len({other for _, other in pairs})
+    return Detections(hits, len(found) - right, len(expected) - hits)
 
 
 def matched_events(
@@ -136,10 +144,6 @@ def _by_class(events: Iterable[Event]) -> dict[Disfluency, list[Event]]:
     return sorted_out
 
 
-def _places(pauses: Iterable[Event]) -> list[int]:
-    return sorted(pause.start for pause in pauses)
-
-
 def _judged(events: Sequence[Event], alignment: Alignment) -> list[Event]:
     """Return the hypothesis events that do not lie wholly on words standing for unintelligible speech."""
     unclear = {int(h) for h in alignment.pairs[alignment.excluded, 1]}
@@ -155,11 +159,6 @@ class _Matcher:
     alignment: Alignment
     kind: Disfluency
     exact: bool = False
-
-    def detections(self, expected: Sequence[Event], found: Sequence[Event]) -> Detections:
-        pairs = self.matched(expected, found)
-        hits, right = len({number for number, _ in pairs}), len({other for _, other in pairs})
-        return Detections(hits, len(found) - right, len(expected) - hits)
 
     def matched(self, expected: Sequence[Event], found: Sequence[Event]) -> list[tuple[int, int]]:
         """Return the matching events, as indices into both sequences; only repetitions may occur more than once."""

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lsa_whisper.scoring.align import UNALIGNED, Alignment
+from lsa_whisper.scoring.anchors import numbered
 from lsa_whisper.scoring.counts import Additive, ratio
 from lsa_whisper.scoring.timing import word_times
 from lsa_whisper.scoring.words import FileWords
@@ -115,8 +116,7 @@ def find_word_loops(words: tuple[str, ...]) -> list[tuple[int, int]]:
     """
     if len(words) < ROUNDS:
         return []
-    numbers: dict[str, int] = {}
-    codes = np.array([numbers.setdefault(word, len(numbers)) for word in words])
+    (codes,) = numbered(words)
     covered = np.zeros(len(words), dtype=np.bool_)
     for length in range(1, min(MAX_LENGTH, len(words) // ROUNDS) + 1):
         same = np.concatenate(([0], (codes[length:] == codes[:-length]).astype(np.int8), [0]))

@@ -47,7 +47,7 @@ from lsa_whisper.scoring.wer import (
     fluent_errors,
     utterance_of_columns,
 )
-from lsa_whisper.scoring.words import FileWords, file_words, moved, normalized_fluent
+from lsa_whisper.scoring.words import FileWords, file_words, normalized_fluent
 
 
 def with_recognized(
@@ -104,7 +104,7 @@ def _candidates(
     for number, start, end in zip(utterances, starts, ends, strict=True):
         own = file_words([from_words(hypothesis.utterances[number])], keep_unintelligible=False)
         if len(own.words) == end - start:
-            found += [moved(event, start) for event in own.events if event.kind in INFERRED_FROM_WORDS]
+            found += [event.moved(start) for event in own.events if event.kind in INFERRED_FROM_WORDS]
     return [event for event in found if not marked[event.start : event.end].any()]
 
 

@@ -31,7 +31,7 @@ _CELLS = 1 << 20
 _TIE = 1 - 1e-9
 
 
-def family_p_values(above: Floats, below: Floats, valid: NDArray[np.bool_], *, seed: int = 0) -> Floats:
+def family_p_values(above: Floats, below: Floats, valid: NDArray[np.bool_]) -> Floats:
     """Return the corrected p value of each comparison, shape (pairs, metrics); nan where it is not ``valid``.
 
     Pairs are in the order of ``itertools.combinations``.
@@ -40,7 +40,6 @@ def family_p_values(above: Floats, below: Floats, valid: NDArray[np.bool_], *, s
         above: numerators, shape (systems, units, metrics).
         below: denominators, of the same shape.
         valid: which comparisons are tested, shape (pairs, metrics).
-        seed: of the random swaps.
 
     >>> errors = np.array([[[1.0]] * 6, [[9.0]] * 6]).reshape(2, 6, 1)
     >>> family_p_values(errors, np.full((2, 6, 1), 10.0), np.ones((1, 1), dtype=bool))
@@ -49,22 +48,22 @@ def family_p_values(above: Floats, below: Floats, valid: NDArray[np.bool_], *, s
     found = np.full(valid.shape, np.nan)
     pairs = list(combinations(range(len(above)), 2))
     for row, pair in enumerate(pairs):
-        found[row] = _max_t(above[[*pair]], below[[*pair]], valid[[row]], seed)[0]
+        found[row] = _max_t(above[[*pair]], below[[*pair]], valid[[row]])[0]
     if len(above) == 3 and valid.any():
-        every = _max_t(above, below, valid, seed)
+        every = _max_t(above, below, valid)
         all_equal = np.where(valid, every, np.inf).min(axis=0)
         closed: Floats = np.maximum(found, all_equal)
         return closed
     return np.stack([_holm(column) for column in found.T], axis=1)
 
 
-def _max_t(above: Floats, below: Floats, valid: NDArray[np.bool_], seed: int) -> Floats:
+def _max_t(above: Floats, below: Floats, valid: NDArray[np.bool_]) -> Floats:
     """Return p values that are corrected for all ``valid`` comparisons of these systems."""
     found = np.full(valid.shape, np.nan)
     if not valid.any():
         return found
     observed = _differences(above.sum(axis=1)[:, None], below.sum(axis=1)[:, None])[:, 0][valid]
-    swapped = np.concatenate([block[valid] for block in _swapped(above, below, seed)], axis=-1)
+    swapped = np.concatenate([block[valid] for block in _swapped(above, below)], axis=-1)
     spread = swapped.std(axis=-1)
     spread[spread == 0] = np.inf  # the same counts however they are swapped
     largest = (np.abs(swapped) / spread[:, None]).max(axis=0)
@@ -86,10 +85,10 @@ def _holm(p_values: Floats) -> Floats:
     return corrected
 
 
-def _swapped(above: Floats, below: Floats, seed: int) -> Iterator[Floats]:
+def _swapped(above: Floats, below: Floats) -> Iterator[Floats]:
     """Yield the differences in blocks of swaps, shape (pairs, metrics, swaps); the first swap changes nothing."""
     systems, units, _ = above.shape
-    for orders in _orders(systems, units, np.random.default_rng(seed)):
+    for orders in _orders(systems, units, np.random.default_rng(0)):
         sums = [np.zeros((systems, len(orders), above.shape[2])) for _ in range(2)]
         for taker in range(systems):
             for giver in range(systems):

@@ -24,7 +24,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from lsa_whisper.chat import Disfluency
-from lsa_whisper.chat.tree import Group, Item, Marker
+from lsa_whisper.chat.tree import Item, Word, walk
 from lsa_whisper.chat.word import WordKind, read_word
 from lsa_whisper.scoring.align import UNALIGNED, Alignment
 from lsa_whisper.scoring.counts import ByLabel, Detections, WordErrors
@@ -120,19 +120,9 @@ def _sounds(words: FileWords) -> dict[str, list[int]]:
 def _sounds_in(items: Sequence[Item]) -> list[tuple[str, float]]:
     """Return the sounds of an utterance, each with the share of its words that stand before it."""
     words, sounds = 0, []
-    for text in _texts(items):
+    for text in (item.text for item in walk(items) if isinstance(item, Word)):
         reading = read_word(text)
         if reading.kind is WordKind.EVENT and text.startswith("&="):
             sounds.append((text[2:].partition(":")[0].lower(), words))
         words += len(reading.verbatim)
     return [(name, at / max(words, 1)) for name, at in sounds]
-
-
-def _texts(items: Sequence[Item]) -> list[str]:
-    texts: list[str] = []
-    for item in items:
-        if isinstance(item, Group):
-            texts += _texts(item.items)
-        elif not isinstance(item, Marker):
-            texts.append(item.text)
-    return texts

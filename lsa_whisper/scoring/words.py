@@ -181,12 +181,6 @@ def _moved(event: Event, starts: Sequence[int]) -> Event:
     )
 
 
-def moved(event: Event, by: int) -> Event:
-    """Return ``event`` with its positions ``by`` words later."""
-    start, end = (None if at is None else at + by for at in (event.repair_start, event.repair_end))
-    return replace(event, start=event.start + by, end=event.end + by, repair_start=start, repair_end=end)
-
-
 def has_disfluency_marks(utterances: Sequence[Utterance]) -> bool:
     """Return whether the transcript has any disfluency mark other than pauses."""
     return any(event.kind is not Disfluency.PAUSE for utterance in utterances for event in utterance.events())

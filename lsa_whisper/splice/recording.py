@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -52,7 +52,6 @@ def splice_speech(
     rate: float,
     rng: random.Random,
     usable: Callable[[Utterance], bool] = lambda each: True,
-    speakers: Collection[str] = (),
 ) -> SplicedSpeech:
     """Return spliced versions of the utterances that have all word times, in their order.
 
@@ -64,7 +63,6 @@ def splice_speech(
         rate: Number of spliced versions of each utterance; 0.5 makes one of every second utterance.
         rng: Source of all random draws.
         usable: Whether an utterance may be used, as a whole or for its sounds.
-        speakers: Speaker codes whose utterances are spliced. Default: all.
     """
     timed = [each for each in source_utterances(utterances, end_ms) if usable(each.utterance)]
     noise = RoomNoise.choose([load(span) for span in _silences(timed, rng)])
@@ -75,7 +73,7 @@ def splice_speech(
     for number, one in enumerate(timed):
         speaker = one.utterance.speaker
         copies = int(rate) + (rng.random() < rate % 1)
-        for _ in range(copies * (not speakers or speaker in speakers)):
+        for _ in range(copies):
             context = EditContext(timed, number, sounds[speaker], profile, rng)
             plans = (plan for _ in range(_TRIES) if (plan := draw_plan(context)))
             made = ((plan, renderer.render(number, plan)) for plan in plans)

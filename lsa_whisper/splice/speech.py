@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from lsa_whisper.chat import Disfluency, Utterance
 from lsa_whisper.chat.reading import Reading
-from lsa_whisper.chat.tree import Group, Marker, Word
+from lsa_whisper.chat.tree import Marker, Word, walk
 from lsa_whisper.timespan import TimeSpan
 
 LEAD_MS = 100
@@ -116,20 +116,12 @@ def _fillers(utterance: Utterance) -> dict[int, str]:
     }
     found = {}
     at = 0
-    for word in _written(utterance.tree.items):
+    for word in (item for item in walk(utterance.tree.items) if isinstance(item, Word)):
         spoken = Reading([Word(word.text, word.offset)]).verbatim
         if at in starts and len(spoken) == 1 and word.text == f"&-{spoken[0]}":
             found[at] = word.text
         at += len(spoken)
     return found
-
-
-def _written(items: Iterable[Word | Group | Marker]) -> Iterator[Word]:
-    for item in items:
-        if isinstance(item, Word):
-            yield item
-        elif isinstance(item, Group):
-            yield from _written(item.items)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsa_whisper import chat, checkpoint
-from lsa_whisper.align.files import AlignmentJob, attempt_each, find_recording, find_transcripts, has_result
+from lsa_whisper.align.files import (
+    AlignmentJob,
+    attempt_each,
+    find_recording,
+    find_transcripts,
+    has_result,
+    stored_windows,
+)
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.checkpoint.choice import choose_model
@@ -24,8 +29,14 @@ from lsa_whisper.system import disk
 from lsa_whisper.system.lock import write_lock
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
-from lsa_whisper.verbatimize.files import VERBATIM_FOLDER, count_changes, fluent_words, with_bodies
-from lsa_whisper.verbatimize.summary import VerbatimFile, VerbatimSummary
+from lsa_whisper.verbatimize.files import (
+    VERBATIM_FOLDER,
+    VerbatimFile,
+    VerbatimSummary,
+    count_changes,
+    fluent_words,
+    with_bodies,
+)
 from lsa_whisper.version import __version__
 
 if TYPE_CHECKING:
@@ -113,11 +124,8 @@ class _Settings:
 
     def partial(self, target: Path, source: Transcript, recording: Recording, language: str) -> PartialDecoding:
         """Return the stored windows of an interrupted run with the same inputs."""
-        with recording.path.open("rb") as stream:
-            sound = hashlib.file_digest(stream, "sha256").hexdigest()
-        parts = [sound, checkpoint.digest(self.model), chat.serialize(source), self.language or language]
-        digest = hashlib.sha256(json.dumps([*parts, self.prompt, self.device, __version__]).encode()).hexdigest()
-        return PartialDecoding(target, digest[:16])
+        settings = (self.language or language, self.prompt, self.device)
+        return stored_windows(target, source, recording, self.model, *settings)
 
 
 def _verbatimize_file(job: AlignmentJob, audio: Path | None, settings: _Settings) -> VerbatimFile:

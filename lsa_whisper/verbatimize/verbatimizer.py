@@ -23,20 +23,20 @@ from lsa_whisper.verbatimize.vocabulary import Vocabulary
 from lsa_whisper.verbatimize.windows import VerbatimWindow, overlapped_utterances, pack_utterances
 
 BEAM = 5
+"""Candidates that are compared."""
 _FLUENT = Labels("fluent")
 
 
 class Verbatimizer:
     """Inserts disfluencies into clean utterances with one loaded model."""
 
-    def __init__(self, checkpoint: Checkpoint, *, language: str, prompt: bool = False, beam: int = BEAM):
+    def __init__(self, checkpoint: Checkpoint, *, language: str, prompt: bool):
         """Take a checkpoint.
 
         Args:
             checkpoint: trained on ``chat`` or ``verbatim`` labels, or a stock Whisper, which is asked for disfluencies.
             language: ISO 639-3 or Whisper's code.
             prompt: give the model the fluent text as a prompt, if it was trained with that.
-            beam: the number of candidates that are compared.
 
         Raises:
             CheckpointError: the model writes no disfluencies, or does not know the language.
@@ -54,7 +54,7 @@ class Verbatimizer:
         self._stamps_s = sorted(allowed.timestamps_s.items(), key=lambda pair: pair[1])
         self._vocabulary = Vocabulary(tokenizer, self._style.labels)
         stamps = [token for token, _ in self._stamps_s]
-        self._search = BeamSearch(model, self._vocabulary, end=allowed.end, stamps=stamps, beam=beam)
+        self._search = BeamSearch(model, self._vocabulary, end=allowed.end, stamps=stamps, beam=BEAM)
         self._begin = decoder_prompt(
             tokenizer, settings, language=whisper_code(language), with_timestamps=bool(self._stamps_s)
         )

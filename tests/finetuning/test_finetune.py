@@ -15,7 +15,7 @@ from lsa_whisper.finetuning.recipe import parse_recipe
 from lsa_whisper.finetuning.training import arguments as translated
 from lsa_whisper.finetuning.training.curves import CurveLogger
 from lsa_whisper.finetuning.training.model import prepare_for_training, starting_checkpoint
-from lsa_whisper.finetuning.training.provenance import _revision
+from lsa_whisper.finetuning.training.saving import _revision
 from lsa_whisper.labels import Labels
 
 

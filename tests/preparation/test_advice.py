@@ -11,9 +11,9 @@ import soundfile as sf
 from lsa_whisper import manifest
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Participant
-from lsa_whisper.corpus.recording_check import recording_problems
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.preparation import prepare
+from lsa_whisper.preparation.advice import recording_problems
 
 RATE_HZ = 16_000
 

@@ -73,7 +73,7 @@ def test_it_goes_into_the_log(damaged, scripted, tmp_path, capfd):
 
 def test_what_others_write_meanwhile_is_shown(damaged):
     code = (
-        "import os, sys, pathlib\nfrom lsa_whisper.audio.library_messages import keep_messages\nkept = []\n"
+        "import os, sys, pathlib\nfrom lsa_whisper.audio.damaged import keep_messages\nkept = []\n"
         "with keep_messages(pathlib.Path('a.mp3'), kept):\n"
         "    os.write(2, b'a bar\\n[src/libmpg123/layer3.c] error: x\\n')\n"
         "print(kept)"

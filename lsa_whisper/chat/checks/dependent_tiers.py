@@ -16,7 +16,7 @@ from lsa_whisper.chat.disfluencies import RETRACE_CODES, Disfluency
 from lsa_whisper.chat.lines import Line, Problem
 from lsa_whisper.chat.main_tier import Utterance
 from lsa_whisper.chat.scan import TERMINATORS
-from lsa_whisper.chat.tree import Group, Item, Marker
+from lsa_whisper.chat.tree import Group, Item, Marker, walk
 from lsa_whisper.chat.word import WordKind, read_word
 
 TierPart = tuple[int, str, str]
@@ -116,11 +116,7 @@ def _is_word(text: str, omitted: bool) -> bool:
 
 
 def _has_copies(items: list[Item]) -> bool:
-    return any(
-        any(map(_COPIES.fullmatch, item.codes)) or (isinstance(item, Group) and _has_copies(item.items))
-        for item in items
-        if not isinstance(item, Marker)
-    )
+    return any(any(map(_COPIES.fullmatch, item.codes)) for item in walk(items) if not isinstance(item, Marker))
 
 
 def _relations(tier: Line, units: int | None) -> Iterator[TierPart]:

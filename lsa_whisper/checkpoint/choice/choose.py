@@ -10,10 +10,9 @@ from pathlib import Path
 
 from lsa_whisper.checkpoint import hub, is_converted, is_local
 from lsa_whisper.checkpoint.choice.settings import read_settings, settings_file, write_settings
-from lsa_whisper.checkpoint.short_names import SHORT_NAMES
 from lsa_whisper.checkpoint.stored_labels import read_writing
 from lsa_whisper.checkpoint.verification import verify_checkpoint
-from lsa_whisper.errors import CheckpointError
+from lsa_whisper.checkpoint.whisper_constants import SHORT_NAMES
 from lsa_whisper.system.machine import nvidia_driver
 from lsa_whisper.system.shipped import NANO, shipped
 from lsa_whisper.system.terminal import print_progress
@@ -100,12 +99,8 @@ def resolve_model(model: str | Path) -> str | Path:
 
 
 def _require_available(name: str, subject: str = "") -> None:
-    if hub.cached_snapshots(name) or hub.is_reachable():
-        return
-    reason = "HF_HUB_OFFLINE is set" if hub.is_offline() else "the Hugging Face hub cannot be reached"
-    raise CheckpointError(
-        f"{subject}{name}: not on this machine, and {reason}; connect once to fetch it, or {_REMEDIES}"
-    )
+    if not hub.cached_snapshots(name):
+        hub.require_hub(name, subject=subject, remedy=_REMEDIES)
 
 
 def _has_gpu(device: str) -> bool:

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetuning.distributed.ranks import ranks_of_run
 
 if TYPE_CHECKING:
     from lsa_whisper.finetuning.recipe import Recipe
@@ -54,7 +55,7 @@ def reduce_in_fp32(plugin_arguments: dict[str, Any], precision: str) -> None:
 
 def _nodes() -> tuple[int, int]:
     """Return the number of nodes and of processes per node."""
-    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    processes = ranks_of_run()
     each = int(os.environ.get("LOCAL_WORLD_SIZE", processes))
     if each < 2 or processes // each < 2 or processes % each:
         raise RecipeError(

@@ -19,6 +19,11 @@ def rank() -> int:
     return int(os.environ.get("RANK", "0"))
 
 
+def ranks_of_run() -> int:
+    """Return the number of ranks of this run; 1 if this process is the only one."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
 def local_rank() -> int:
     """Return this process's rank among those of its machine, which is the number of its GPU."""
     return int(os.environ.get("LOCAL_RANK", "0"))

@@ -1,17 +1,20 @@
-"""DeepSpeed's ZeRO-2 and ZeRO-3: configuration, process group, CPU optimizer, and gathered weights."""
+"""DeepSpeed's ZeRO-2 and ZeRO-3: configuration and its check, process group, CPU optimizer, weights."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
+
+from lsa_whisper.checkpoint import StoredWeights
 from lsa_whisper.errors import MissingExtraError, RecipeError
 from lsa_whisper.finetuning.distributed.launch import free_port
-from lsa_whisper.finetuning.distributed.ranks import is_launched
+from lsa_whisper.finetuning.distributed.ranks import is_launched, rank
 from lsa_whisper.system import machine
 from lsa_whisper.system.deepspeed_internals import init_deepspeed
 
@@ -175,3 +178,97 @@ def gather_zero_weights(engine: Any, *, only_trained: bool) -> dict[str, Any]:
             if engine.global_rank == 0:
                 found[name] = weight.detach().to("cpu", copy=True)
     return found
+
+
+_AUTO = {"gradient_clipping": 1.0, "gradient_accumulation_steps": 1, "train_micro_batch_size_per_gpu": 1}
+"""In place of what transformers fills in."""
+
+
+def check_entries(entries: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """Let DeepSpeed parse the configuration, and return if it can.
+
+    Args:
+        entries: The recipe's ``deepspeed``.
+        settings: The whole configuration, of which they are a part.
+
+    Raises:
+        RecipeError: With what DeepSpeed says of a wrong entry, or what the machine lacks.
+    """
+    from deepspeed.runtime.config import DeepSpeedConfig, DtypeEnum
+    from deepspeed.runtime.zero.config import DeepSpeedZeroConfig
+    from pydantic import ValidationError
+
+    zero = settings["zero_optimization"]
+    if not isinstance(zero, Mapping):
+        raise RecipeError(f"deepspeed.zero_optimization: expected a mapping of keys, not {zero!r}")
+    numbers = {name: value for name, value in settings.items() if value != "auto"} | _AUTO
+    try:
+        DeepSpeedZeroConfig(**zero)
+        DeepSpeedConfig(numbers)
+        DtypeEnum(settings.get("data_types", {}).get("grad_accum_dtype", "fp32"))
+    except ValidationError as error:
+        first = "zero_optimization" if error.title == DeepSpeedZeroConfig.__name__ else ""
+        said = (".".join(map(str, (first, *each["loc"]))).strip(".") + f": {each['msg']}" for each in error.errors())
+        raise RecipeError(f"deepspeed.{', deepspeed.'.join(said)}") from None
+    except Exception as error:  # each section raises what its parser happens to raise
+        reason = " ".join(str(error).split()).partition(". See http")[0] or type(error).__name__
+        raise RecipeError(f"deepspeed: DeepSpeed refuses {', '.join(entries)} ({reason}); correct the entry") from None
+    _check_machine(entries)
+
+
+def _check_machine(entries: Mapping[str, Any]) -> None:
+    """Raise if an entry needs a package or a GPU that is not here."""
+    import torch
+
+    wandb = entries.get("wandb")
+    if isinstance(wandb, Mapping) and wandb.get("enabled") and importlib.util.find_spec("wandb") is None:
+        raise RecipeError("deepspeed.wandb: needs the package wandb, which is not installed; leave it out")
+    quantized = [name for name, value in entries.get("zero_optimization", {}).items() if "quantized" in name and value]
+    if quantized and not torch.cuda.is_available():
+        raise RecipeError(f"deepspeed.zero_optimization.{quantized[0]}: needs a GPU, but this machine has none")
+
+
+def partition_weights(model: Any, recipe: Recipe, unread: StoredWeights | None) -> None:
+    """Partition the weights of ``model`` over the ranks in place, one after the other, for ZeRO-3.
+
+    DeepSpeed's engine would first copy the whole model to every GPU, and every rank would need the whole model on the
+    host.
+
+    Args:
+        model: The same on every rank; the values that count are those of rank 0.
+        recipe: Names where the weights are kept.
+        unread: The weights of ``model`` that rank 0 has not read yet.
+
+    Raises:
+        CheckpointError: If one of them cannot be read.
+    """
+    import deepspeed
+
+    settings = deepspeed_config(3, recipe.offload, recipe.deepspeed)
+    settings = {name: settings[name] for name in ("zero_optimization", "aio") if name in settings}
+    settings["train_micro_batch_size_per_gpu"] = recipe.training.per_device_train_batch_size
+    device = deepspeed.get_accelerator().current_device_name()
+    weights = _OneAtATime(model, unread, device)
+    deepspeed.zero.Init(module=weights, config_dict_or_path=settings, dtype=torch.float32)
+    for buffer in model.buffers():  # the engine moves no model that is partitioned
+        buffer.data = buffer.data.to(device)
+
+
+class _OneAtATime(torch.nn.Module):  # type: ignore[misc]
+    """The weights of a model, each made when DeepSpeed, which partitions it at once, asks for it."""
+
+    def __init__(self, model: torch.nn.Module, unread: StoredWeights | None, device: str):
+        super().__init__()
+        self._weights, self._unread = list(model.parameters()), unread
+        self._device = device
+
+    def parameters(self, recurse: bool = True) -> Iterator[torch.nn.Parameter]:
+        """Yield the weights: of rank 0 with their values, of the other ranks to receive them."""
+        for weight in self._weights:
+            if rank() != 0:
+                weight.data = torch.empty(weight.shape, dtype=torch.float32, device=self._device)
+            elif self._unread is not None and weight in self._unread:
+                weight.data = self._unread.read(weight).float()
+            else:
+                weight.data = weight.data.float()
+            yield weight

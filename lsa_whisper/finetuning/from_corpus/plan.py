@@ -10,14 +10,11 @@ import yaml
 
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.finetuning import recipe as recipes
-from lsa_whisper.finetuning.from_corpus.duration import run_minutes
-from lsa_whisper.finetuning.from_corpus.method import Method, choose_method
-from lsa_whisper.finetuning.from_corpus.recipe_text import recipe_text
+from lsa_whisper.finetuning.from_corpus.method import Method, choose_method, run_minutes
 from lsa_whisper.finetuning.from_corpus.setting import Setting, setting_of, split_path
 from lsa_whisper.finetuning.memory import Resources, estimate_run, require_fit
-from lsa_whisper.finetuning.memory.alternatives import nearest_fit
-from lsa_whisper.finetuning.memory.check import label_tokens
-from lsa_whisper.finetuning.memory.plan import COMFORTABLE, Plan
+from lsa_whisper.finetuning.memory.check import label_tokens, nearest_fit
+from lsa_whisper.finetuning.memory.plan import Plan
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.recipe.fields import apply_override
 
@@ -107,7 +104,7 @@ def fit_to_machine(raw: dict[str, Any], setting: Setting) -> tuple[dict[str, Any
             plan = estimate(_parsed(smaller))
         except CheckpointError:
             return with_micro_batch(raw, 1 if setting.has_gpu else micro_batch), None
-        if plan.fits and _is_comfortable(plan):
+        if plan.fits and plan.is_comfortable:
             return smaller, plan
         micro_batch //= 2
     if plan.fits:
@@ -175,12 +172,6 @@ def _device(setting: Setting) -> dict[str, Any]:
     return {"gradient_checkpointing": True} if large else {}
 
 
-def _is_comfortable(plan: Plan) -> bool:
-    hardware = plan.job.hardware
-    on_gpu = not hardware.gpus or plan.gpu_gib <= COMFORTABLE * hardware.gpu_gib
-    return on_gpu and (hardware.host_gib is None or plan.host_gib <= COMFORTABLE * hardware.host_gib)
-
-
 def _parsed(raw: dict[str, Any]) -> Recipe:
     return recipes.parse_recipe(yaml.safe_dump(raw))
 
@@ -191,3 +182,35 @@ def _overridden(raw: dict[str, Any], overrides: list[str]) -> dict[str, Any]:
     for override in overrides:
         apply_override(raw, override, problems)
     return raw
+
+
+_COMMENTS = {
+    "data": "Training and development data, as 'lsa-whisper prepare' wrote them.",
+    "out": "Folder of the checkpoint.",
+    "model": "The model to start from.",
+    "adapter": "LoRA: small matrices are trained, the base model stays frozen.",
+    "strategy": "How the model is laid out over GPUs and host memory.",
+    "offload": "What is kept outside of GPU memory.",
+    "evaluation": "Scores on the development set while training; the best checkpoint is kept.",
+    "precision": "Computation in 16 bits, weights in 32.",
+    "training": "Batches, length and learning rate; checkpoints are saved by themselves.",
+}
+
+
+def recipe_text(raw: dict[str, Any], windows: int, plan: Plan | None) -> str:
+    """Return ``raw`` as commented YAML that :func:`~lsa_whisper.finetuning.recipe.parse_recipe` reads.
+
+    Args:
+        raw: The recipe as plain values, its sections in order.
+        windows: Number of training windows, for the comment.
+        plan: What it needs; ``None`` if that is unknown.
+    """
+    lines = [f"# Chosen by lsa-whisper for {windows} training windows and the machine it ran on."]
+    if plan is not None:
+        gpu = f"{plan.gpu_gib:.1f} GiB on the GPU, " if plan.job.hardware.gpus else ""
+        lines.append(f"# Plan: {plan.name}; about {gpu}{plan.host_gib:.1f} GiB of host memory.")
+    lines.append("# Change what you like; docs/reference/recipes.md lists all settings.")
+    for key, value in raw.items():
+        lines += ["", f"# {_COMMENTS[key]}"] if key in _COMMENTS else [""]
+        lines += yaml.safe_dump({key: value}, sort_keys=False, allow_unicode=True, width=1000).splitlines()
+    return "\n".join(lines) + "\n"

@@ -13,7 +13,7 @@ from lsa_whisper.finetuning.memory.shape import shape_of
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.languages import chat_code
 from lsa_whisper.manifest import TIMESTAMP, Segment
-from lsa_whisper.system.gpu_card import has_native_bf16
+from lsa_whisper.system.device import has_native_bf16
 
 MIN_DEV_WORDS, MIN_DEV_DISFLUENCIES = 300, 30
 """The least size of a dev set that decides anything. On fewer words, two errors more or less chose the checkpoint."""

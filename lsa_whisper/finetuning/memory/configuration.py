@@ -14,7 +14,7 @@ from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.recipe import AdapterSettings, OffloadSettings, PipelineSettings, Recipe
 from lsa_whisper.finetuning.recipe.values import flat
 from lsa_whisper.finetuning.strategies import STRATEGIES, strategy_of
-from lsa_whisper.system.gpu_card import sixteen_bit_precision
+from lsa_whisper.system.device import sixteen_bit_precision
 
 SWAP = "SWAP_FOLDER"
 """Placeholder in the table for a folder on a fast disk."""

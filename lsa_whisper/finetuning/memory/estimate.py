@@ -13,11 +13,11 @@ from lsa_whisper.finetuning.memory import configuration as choice
 from lsa_whisper.finetuning.memory.activations import MicroBatch
 from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts
 from lsa_whisper.finetuning.memory.plan import Hardware, Plan, TrainingJob
-from lsa_whisper.finetuning.memory.shape import adapted_shape, recipe_shape, shape_of
+from lsa_whisper.finetuning.memory.shape import Shape, adapted_shape, recipe_shape, shape_of
 from lsa_whisper.finetuning.memory.table import Estimate
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.strategies import strategy_of
-from lsa_whisper.system.gpu_card import sixteen_bit_precision
+from lsa_whisper.system.device import sixteen_bit_precision
 from lsa_whisper.system.machine import available_memory_gib
 
 _LORA_FROM = 30e6
@@ -57,18 +57,7 @@ def estimate_memory(
     shape = adapted_shape(shape_of(model), settings.model) if settings else shape_of(model)
     host = available_memory_gib() if gpus == 0 and host_memory is None else host_memory
     hardware = Hardware(gpus, gpu_memory, host)
-    job = (
-        TrainingJob(
-            shape,
-            hardware,
-            settings.model,
-            settings.data.workers,
-            checkpoints=settings.checkpoints_on_disk,
-            averages=settings.training.ema_decay is not None,
-        )
-        if settings
-        else TrainingJob(shape, hardware)
-    )
+    job = _job(shape, hardware, settings) if settings else TrainingJob(shape, hardware)
     micro_batch = micro_batch_of(settings, batch_size, label_tokens)
     every = configurations_for(hardware, settings, lora_first=shape.parameters >= _LORA_FROM)
     plans = tuple(job.plan(configuration, micro_batch) for configuration in every if job.supports(configuration))
@@ -137,18 +126,17 @@ def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, labe
         raise RecipeError(
             f"tensor_parallel: {shared} ranks share each layer, so use a multiple of {shared}, not {ranks}"
         )
-    job = TrainingJob(
-        recipe_shape(recipe),
-        hardware,
-        recipe.model,
-        recipe.data.workers,
-        processes,
-        recipe.checkpoints_on_disk,
-        recipe.training.ema_decay is not None,
-    )
+    job = _job(recipe_shape(recipe), hardware, recipe, processes)
     configuration = choice.configuration_of(recipe)
     on_ranks = strategy_of(recipe).on_ranks(configuration, ranks)
     return job.plan(on_ranks, micro_batch_of(recipe, None, label_tokens))
+
+
+def _job(shape: Shape, hardware: Hardware, recipe: Recipe, processes: int = 1) -> TrainingJob:
+    averages = recipe.training.ema_decay is not None
+    return TrainingJob(
+        shape, hardware, recipe.model, recipe.data.workers, processes, recipe.checkpoints_on_disk, averages
+    )
 
 
 def micro_batch_of(recipe: Recipe | None, batch_size: int | None, label_tokens: int) -> MicroBatch:

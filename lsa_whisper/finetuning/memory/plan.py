@@ -21,7 +21,7 @@ USABLE = 0.97
 """Share of a GPU's memory that programs can use."""
 MAX_BATCH = 32
 """Largest recommended micro-batch."""
-COMFORTABLE = 0.9
+_COMFORTABLE = 0.9
 """Largest share of GPU or host memory that a recommended batch uses."""
 
 
@@ -168,13 +168,17 @@ class Plan:
         """Return the plan with ``batch`` windows per micro-batch."""
         return self.job.plan(self.configuration, dataclasses.replace(self.micro_batch, batch=batch))
 
+    @property
+    def is_comfortable(self) -> bool:
+        """Whether memory is left on the GPU and on the host."""
+        hardware = self.job.hardware
+        on_gpu = hardware.gpus == 0 or self.gpu_gib <= _COMFORTABLE * hardware.gpu_gib
+        return on_gpu and (hardware.host_gib is None or self.host_gib <= _COMFORTABLE * hardware.host_gib)
+
     def largest_batch(self) -> Plan:
         """Return the plan with the largest comfortable batch: its own, doubled as often as it fits."""
-        hardware, larger = self.job.hardware, self.with_batch(2 * self.micro_batch.batch)
-        on_gpu = hardware.gpus == 0 or larger.gpu_gib <= COMFORTABLE * hardware.gpu_gib
-        on_host = hardware.host_gib is None or larger.host_gib <= COMFORTABLE * hardware.host_gib
-        fits = on_gpu and on_host and larger.micro_batch.batch <= MAX_BATCH
-        return larger.largest_batch() if fits else self
+        larger = self.with_batch(2 * self.micro_batch.batch)
+        return larger.largest_batch() if larger.is_comfortable and larger.micro_batch.batch <= MAX_BATCH else self
 
     def settings(self) -> dict[str, Any]:
         """Return the recipe keys of this plan."""

@@ -14,13 +14,13 @@ LABEL_TOKENS = 128
 """Label tokens of the windows that stages are balanced for."""
 
 
-def layer_costs(shape: Shape, tokens: int = LABEL_TOKENS) -> tuple[int, ...]:
+def layer_costs(shape: Shape) -> tuple[int, ...]:
     """Return the multiplications of a forward pass of one window, for each layer of the encoder, then the decoder.
 
     The convolutions belong to the first layer and the output layer to the last. A backward pass takes twice as many.
     """
     width, frames = shape.width, shape.source_positions
-    tokens = min(tokens, shape.target_positions)
+    tokens = min(LABEL_TOKENS, shape.target_positions)
     block = 4 * width**2 + 2 * width * shape.inner
     encoder = frames * block + 2 * frames**2 * width
     cross = 2 * (tokens + frames) * width**2 + 2 * tokens * frames * width

@@ -19,8 +19,7 @@ from lsa_whisper.finetuning.recipe.schema import (
     Recipe,
     ScratchModel,
 )
-from lsa_whisper.finetuning.recipe.sections import AdapterSettings, EvaluationSettings, LossSettings
-from lsa_whisper.finetuning.recipe.training import TrainingSettings
+from lsa_whisper.finetuning.recipe.sections import AdapterSettings, EvaluationSettings, LossSettings, TrainingSettings
 
 __all__ = [
     "SHARDING_STRATEGIES",

@@ -12,6 +12,8 @@ from lsa_whisper.finetuning.recipe.values import flat
 
 Changes = dict[str, tuple[Any, Any]]
 """The former and the present value of each key that differs."""
+_LISTED = 6
+"""Changes that a message names."""
 
 HARMLESS = frozenset(
     (
@@ -69,12 +71,12 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any], *, besides: Colle
     }
 
 
-def describe_changes(found: Changes, limit: int = 6) -> str:
+def describe_changes(found: Changes) -> str:
     """Return changes as part of a sentence.
 
     >>> describe_changes({"seed": (1, 2), "training.learning_rate": (1e-5, 0.001)})
     'seed 1, not 2, and training.learning_rate 1e-05, not 0.001'
     """
-    parts = [f"{key} {before!r}, not {now!r}" for key, (before, now) in list(found.items())[:limit]]
-    parts += [f"{len(found) - limit} other settings"] if len(found) > limit else []
+    parts = [f"{key} {before!r}, not {now!r}" for key, (before, now) in list(found.items())[:_LISTED]]
+    parts += [f"{len(found) - _LISTED} other settings"] if len(found) > _LISTED else []
     return ", and ".join(parts)

@@ -14,9 +14,8 @@ from typing import Annotated, Any, TypeVar
 
 import yaml
 
-from lsa_whisper.finetuning.recipe.limits import OneOf
 from lsa_whisper.finetuning.recipe.trainer_args import place_of
-from lsa_whisper.finetuning.recipe.values import TYPE_NAMES, number_of, shorten, similar_name
+from lsa_whisper.finetuning.recipe.values import TYPE_NAMES, OneOf, number_of, shorten, similar_name
 from lsa_whisper.system import plain_yaml
 
 Section = TypeVar("Section")

@@ -12,9 +12,8 @@ import yaml
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.recipe.fields import apply_override, read_fields
-from lsa_whisper.finetuning.recipe.path_names import path_problem
 from lsa_whisper.finetuning.recipe.schema import DataSettings, ModelSettings, Recipe
-from lsa_whisper.finetuning.recipe.validation import problems_of
+from lsa_whisper.finetuning.recipe.validation import path_problem, problems_of
 from lsa_whisper.system import plain_yaml
 
 

@@ -8,9 +8,14 @@ from typing import Annotated, Any
 
 from lsa_whisper.audio.augment import Augmentation
 from lsa_whisper.checkpoint.whisper_constants import CONTEXT_S, DECODER_POSITIONS
-from lsa_whisper.finetuning.recipe.limits import OneOf, Range, TranscribeOnly
-from lsa_whisper.finetuning.recipe.sections import MOST_WEIGHT, AdapterSettings, EvaluationSettings, LossSettings
-from lsa_whisper.finetuning.recipe.training import TrainingSettings
+from lsa_whisper.finetuning.recipe.sections import (
+    MOST_WEIGHT,
+    AdapterSettings,
+    EvaluationSettings,
+    LossSettings,
+    TrainingSettings,
+)
+from lsa_whisper.finetuning.recipe.values import OneOf, Range, TranscribeOnly
 from lsa_whisper.finetuning.strategies import STRATEGIES, strategy_of
 
 PIPELINE_SCHEDULES = ("1f1b", "gpipe")

@@ -1,10 +1,85 @@
-"""Values and names of a recipe as messages show them."""
+"""Values of a recipe: their limits, written into the types of fields, and how messages show them."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
+
+
+@dataclass(frozen=True)
+class Range:
+    """The range of a number; not a number and infinity are in none.
+
+    >>> list(Range(least=0, below=1).problems(1.5)), list(Range(least=1).problems(0)), list(Range(above=0).problems(2))
+    (['must be at least 0 and below 1, not 1.5'], ['must be 1 or more, not 0'], [])
+    """
+
+    least: float | None = None
+    above: float | None = None
+    below: float | None = None
+    most: float | None = None
+
+    def problems(self, number: float) -> Iterator[str]:
+        """Yield what is wrong with ``number``, nothing if it is within the range."""
+        inside = (
+            math.isfinite(number)
+            and (self.least is None or number >= self.least)
+            and (self.above is None or number > self.above)
+            and (self.below is None or number < self.below)
+            and (self.most is None or number <= self.most)
+        )
+        if not inside:
+            yield f"must be {self}, not {number:g}"
+
+    def __str__(self) -> str:
+        if self.least is not None and self.most is not None:
+            return f"between {self.least:g} and {self.most:g}"
+        if self.least is not None and self.below is not None:
+            return f"at least {self.least:g} and below {self.below:g}"
+        if self.least is not None:
+            return f"{self.least:g} or more"
+        return f"more than {self.above:g}" if self.above is not None else f"at most {self.most:g}"
+
+
+class TranscribeOnly:
+    """The one task that is supported, with a reason why ``translate`` is not."""
+
+    def problems(self, value: Any) -> Iterator[str]:
+        """Yield what is wrong with ``value``, nothing if it is ``transcribe``."""
+        if value == "translate":
+            yield (
+                "translate is not supported: labels made from CHAT are transcripts in the language that was spoken, "
+                "and Whisper's translations have no disfluencies; leave it out"
+            )
+        elif value != "transcribe":
+            yield f"must be transcribe, not {value!r}"
+
+    def __repr__(self) -> str:
+        return "transcribe"
+
+
+class OneOf:
+    """The values that a field accepts.
+
+    >>> list(OneOf("none", "cpu").problems("disk"))
+    ["must be one of none, cpu, not 'disk'"]
+    """
+
+    def __init__(self, *values: str, of: Collection[str] | None = None):
+        """Accept ``values``, or what ``of`` has whenever it is asked: a registry may grow."""
+        self.values = values if of is None else of
+
+    def problems(self, value: Any) -> Iterator[str]:
+        """Yield what is wrong with ``value``, nothing if it is one of them."""
+        if value not in self.values:
+            yield f"must be one of {', '.join(self.values)}, not {value!r}"
+
+    def __repr__(self) -> str:
+        return f"OneOf{tuple(self.values)!r}"
+
 
 TYPE_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "text", dict: "a mapping of keys"}
 """How messages name the type of a value."""

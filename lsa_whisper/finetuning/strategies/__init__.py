@@ -1,4 +1,4 @@
-"""The strategies: how training is laid out over processes, one file each.
+"""The strategies: how training is laid out over processes.
 
 >>> names_of(lambda strategy: strategy.uses_deepspeed)
 ['zero2', 'zero3']
@@ -6,17 +6,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetuning.distributed.ranks import is_launched, verify_ranks
 from lsa_whisper.finetuning.strategies.base import Strategy
-from lsa_whisper.finetuning.strategies.ddp import Ddp
+from lsa_whisper.finetuning.strategies.deepspeed import Zero2, Zero3
+from lsa_whisper.finetuning.strategies.divided_layers import PipelineParallel, TensorParallel
 from lsa_whisper.finetuning.strategies.fsdp2 import Fsdp2
-from lsa_whisper.finetuning.strategies.pipeline import PipelineParallel
-from lsa_whisper.finetuning.strategies.single import Single
-from lsa_whisper.finetuning.strategies.tensor_parallel import TensorParallel
-from lsa_whisper.finetuning.strategies.zero2 import Zero2
-from lsa_whisper.finetuning.strategies.zero3 import Zero3
+from lsa_whisper.finetuning.strategies.replicated import Ddp, Single
+from lsa_whisper.system.machine import usable_cores
+
+if TYPE_CHECKING:
+    from lsa_whisper.finetuning.recipe import Recipe
 
 _ROWS = (
     Single(),
@@ -29,6 +33,8 @@ _ROWS = (
 )
 STRATEGIES: dict[str, Strategy] = {strategy.name: strategy for strategy in _ROWS}
 """Every strategy by its name; messages list them in this order."""
+_MIN_PROCESSES = 16
+"""So many processes are accepted on any machine: no node has more GPUs."""
 
 
 class HasStrategy(Protocol):
@@ -47,3 +53,28 @@ def strategy_of(run: HasStrategy) -> Strategy:
 def names_of(suits: Callable[[Strategy], bool]) -> list[str]:
     """Return the names of the strategies that suit."""
     return [name for name, strategy in STRATEGIES.items() if suits(strategy)]
+
+
+def check_processes(recipe: Recipe, processes: int) -> None:
+    """Check that ``processes`` on this machine, or the ranks that a launcher started, can train ``recipe``.
+
+    Raises:
+        RecipeError: If they cannot.
+    """
+    if processes < 1:
+        raise RecipeError(f"--processes: 1 or more, not {processes}")
+    if (most := max(_MIN_PROCESSES, usable_cores())) < processes:
+        raise RecipeError(f"--processes: {processes} processes on this machine, at most {most}; use fewer")
+    verify_ranks(os.environ)
+    ranks = int(os.environ["WORLD_SIZE"]) if is_launched() else processes
+    if recipe.auto_micro_batch and ranks > 1:
+        raise RecipeError("auto_micro_batch: one rank cannot restart alone; remove the setting, or use --processes 1")
+    strategy_of(recipe).check_ranks(recipe, ranks)
+    if processes == 1 or is_launched() or recipe.training.use_cpu:
+        return
+    import torch
+
+    if 0 < (gpus := torch.cuda.device_count()) < processes:
+        raise RecipeError(
+            f"--processes {processes}: each process needs a GPU, and there are {gpus}; use --processes {gpus}"
+        )

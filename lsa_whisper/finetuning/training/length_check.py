@@ -1,18 +1,21 @@
-"""Settings that depend on how much there is to train on: warm-up, SpecAugment, and little data."""
+"""Settings that depend on how much there is to train on: learning-rate schedule, SpecAugment, and little data."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import torch
+from transformers import get_scheduler
 
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.dataset import WindowDataset
 from lsa_whisper.dataset.collator import MARGIN_FRAMES
+from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetuning.distributed.ranks import ranks_of_run
 from lsa_whisper.finetuning.recipe import Recipe
-from lsa_whisper.finetuning.training.schedule_check import schedule_problem
 
 LITTLE_HOURS = 0.5
 """Hours of speech from which results were measured (docs/your-corpus.md): with half an hour a LoRA's F1 of repetitions
@@ -59,7 +62,7 @@ def optimizer_steps(recipe: Recipe, windows: int) -> int | None:
 
 
 def _ranks(recipe: Recipe) -> int:
-    return recipe.window_ranks(int(os.environ.get("WORLD_SIZE", "1")))
+    return recipe.window_ranks(ranks_of_run())
 
 
 def shortest_input(recipe: Recipe, windows: WindowDataset) -> int:
@@ -87,4 +90,74 @@ def little_data(windows: WindowDataset) -> str | None:
     return (
         f"little data: {hours:.2g} h of speech; half an hour holds a few dozen examples of a rare disfluency, and less "
         "teaches the frequent ones at best: judge the model on other recordings (lsa-whisper evaluate)"
+    )
+
+
+_NEEDS = {
+    "cosine_with_min_lr": "min_lr or min_lr_rate",
+    "warmup_stable_decay": "num_decay_steps",
+}
+HIGH_RATE, LOW_RATE = 0.01, 1e-8
+"""Learning rates above and below which a warning comes: ten times that of a LoRA, and what changes no weight."""
+_PARTS, _ROUNDING = 16, 1e-6
+_MANY_STEPS = 1_000_000
+"""In place of the number of steps where only the data tell it."""
+
+
+def check_schedule(recipe: Recipe) -> None:
+    """Make the schedule for a single number, and return if that works.
+
+    Raises:
+        RecipeError: If it lacks a setting of ``training.lr_scheduler_kwargs``, or has a wrong one.
+    """
+    if problem := schedule_problem(recipe, recipe.training.max_steps or _MANY_STEPS):
+        raise RecipeError(problem)
+
+
+def schedule_problem(recipe: Recipe, steps: int) -> str | None:
+    """Return what is wrong with the schedule of a run of so many steps, ``None`` if nothing is."""
+    training = recipe.training
+    name, kwargs = training.lr_scheduler_type, dict(training.lr_scheduler_kwargs)
+    peak = training.learning_rate or 1.0
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=peak)
+    warmup = math.ceil(training.warmup_steps if training.warmup_steps >= 1 else training.warmup_steps * steps)
+    try:
+        schedule: Any = get_scheduler(
+            name,
+            optimizer,
+            num_warmup_steps=warmup,
+            num_training_steps=steps,
+            scheduler_specific_kwargs=kwargs or None,
+        )
+        shares = [float(schedule.lr_lambdas[0](step)) for step in _steps_to_see(steps, warmup)]
+    except Exception as error:  # each schedule raises what its function happens to raise
+        reason = " ".join(str(error).split()) or type(error).__name__
+        needs = f", such as {_NEEDS[name]}," if name in _NEEDS and not kwargs else ""
+        return f"training.lr_scheduler_kwargs: {name} needs other settings{needs} than {kwargs} ({reason})"
+    if not kwargs:
+        return None
+    if wrong := [share for share in shares if not 0 <= share <= 1 + _ROUNDING]:
+        reason = f"the learning rate would be {wrong[0] * peak:g} in a run of {steps} steps"
+    elif max(shares) < 1 / 2:
+        reason = f"the learning rate would never be above {max(shares) * peak:g} in a run of {steps} steps"
+    else:
+        return None
+    return f"training.lr_scheduler_kwargs: {name} needs other settings than {kwargs} ({reason})"
+
+
+def _steps_to_see(steps: int, warmup: int) -> list[int]:
+    """Return the steps at which a schedule is looked at: the ends of the run and of its warm-up, and some between."""
+    between = (steps * part // _PARTS for part in range(_PARTS))
+    return sorted({step for step in (*between, warmup, warmup + 1, steps - 1) if 0 <= step < steps})
+
+
+def unusual_rate(recipe: Recipe) -> str | None:
+    """Return a warning about a learning rate beyond reason, ``None`` if it is not."""
+    rate = recipe.training.learning_rate
+    if LOW_RATE <= rate <= HIGH_RATE:
+        return None
+    above, expect = ("above", "the loss to rise") if rate > HIGH_RATE else ("below", "the model to stay as it is")
+    return (
+        f"training.learning_rate: {rate:g} is far {above} what trains Whisper (about 1e-5 for all weights, 1e-3 for a "
+        f"LoRA); expect {expect}"
     )

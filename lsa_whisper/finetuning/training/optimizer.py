@@ -1,8 +1,18 @@
-"""The recipe's ``optimizer``: those that need less GPU memory than AdamW, and their requirements."""
+"""The recipe's ``optimizer``: those that need less GPU memory than AdamW, and their requirements.
+
+Weights that are kept in bf16 are trained by an optimizer that steps inside the backward pass, rounding stochastically.
+As soon as the gradient of a weight is complete, the weight is changed in fp32, rounded, and the gradient freed, so that
+there is never more than one gradient and one weight in fp32 (Lv et al. 2023, LOMO). Rounding to the nearest would lose
+every update below half of the distance to the next bf16 number, about 1/512 of the weight: most of fine-tuning.
+Stochastic rounding keeps updates in expectation (Gupta et al. 2015).
+"""
 
 from __future__ import annotations
 
+import copy
+import functools
 import importlib.util
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -11,7 +21,6 @@ from lsa_whisper.errors import MissingExtraError, RecipeError
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.training.adapter import require_bitsandbytes
 from lsa_whisper.finetuning.training.precision import has_gpu
-from lsa_whisper.finetuning.training.step_in_backward import StepInBackward
 from lsa_whisper.system.machine import return_large_tensors
 
 
@@ -45,7 +54,7 @@ def optimizer_class(recipe: Recipe, arguments: Any) -> tuple[type[torch.optim.Op
     """
     if recipe.steps_in_backward:
         return_large_tensors()
-        return StepInBackward, _inner(recipe, arguments)
+        return StepInBackward, _inner(arguments)
     if recipe.optimizer != "adamw-cpu":
         return None
     from torchao.optim import CPUOffloadOptimizer
@@ -58,10 +67,90 @@ def optimizer_class(recipe: Recipe, arguments: Any) -> tuple[type[torch.optim.Op
     return CPUOffloadOptimizer, settings | {"minimal_size": 0}
 
 
-def _inner(recipe: Recipe, arguments: Any) -> dict[str, Any]:
+def _inner(arguments: Any) -> dict[str, Any]:
     """Return what makes an optimizer of one weight, with its settings: transformers' own for the recipe."""
     from transformers import Trainer
 
     kind, settings = Trainer.get_optimizer_cls_and_kwargs(arguments)
     settings = {"lr": arguments.learning_rate, **settings}
     return {"make": kind, **{name: value for name, value in settings.items() if name != "fused"}}
+
+
+_DROPPED_BITS = 16
+"""Bits of an fp32 number that bf16 does not have."""
+_AT_ONCE = 1 << 22
+"""Values that are rounded at once, with as many random numbers in memory."""
+
+
+def round_stochastically(values: torch.Tensor) -> torch.Tensor:
+    """Return fp32 ``values`` in bf16, each rounded up or down so that its expectation is the value.
+
+    A random number below the last bit that bf16 keeps is added, and the bits after it are dropped.
+
+    >>> round_stochastically(torch.full((20_000,), 1 + 2**-10)).float().mean().sub(1).mul(2**10).round().item()
+    1.0
+    """
+    rounded = torch.empty_like(values, dtype=torch.bfloat16)
+    for part, out in zip(values.flatten().split(_AT_ONCE), rounded.view(-1).split(_AT_ONCE), strict=True):
+        bits = torch.randint(1 << _DROPPED_BITS, part.shape, dtype=torch.int32, device=values.device)
+        bits.add_(part.view(torch.int32)).bitwise_and_(-(1 << _DROPPED_BITS))  # infinity and NaN stay what they are
+        out.copy_(bits.view(torch.float32))
+    return rounded
+
+
+class StepInBackward(torch.optim.Optimizer):
+    """An optimizer whose steps are taken during the backward pass, one weight at a time, from fp32 copies.
+
+    Its own ``step`` has nothing left to do. Gradients can be neither accumulated nor clipped together.
+    """
+
+    def __init__(self, params: Any, make: Callable[..., torch.optim.Optimizer], lr: float, **defaults: Any):
+        """Step each of ``params`` by an optimizer of its own, which ``make`` creates from ``defaults``."""
+        super().__init__(params, {"lr": lr, **defaults})
+        self._squares: list[torch.Tensor] = []
+        self._inner: dict[torch.Tensor, torch.optim.Optimizer] = {}
+        for number, group in enumerate(self.param_groups):
+            settings = {name: value for name, value in group.items() if name != "params"}
+            for weight in group["params"]:
+                copied = torch.nn.Parameter(torch.empty(0, device=weight.device))
+                self._inner[weight] = make([copied], **settings)
+                weight.register_post_accumulate_grad_hook(functools.partial(self._step, number))
+
+    def _step(self, number: int, weight: torch.Tensor) -> None:
+        """Change a weight of group ``number`` by its gradient, and free the gradient."""
+        assert weight.grad is not None
+        group = self._inner[weight].param_groups[0]
+        group |= {name: value for name, value in self.param_groups[number].items() if name != "params"}
+        (copied,) = group["params"]
+        copied.data, copied.grad = weight.detach().float(), weight.grad.float()
+        weight.grad = None
+        self._squares.append(copied.grad.square().sum())
+        self._inner[weight].step()
+        with torch.no_grad():
+            weight.copy_(round_stochastically(copied.data) if weight.dtype == torch.bfloat16 else copied.data)
+        copied.data, copied.grad = copied.data.new_empty(0), None
+        self.state[weight] = self._inner[weight].state[copied]
+
+    def gradient_norm(self) -> torch.Tensor | None:
+        """Return the norm of the gradients since the last call, ``None`` without any."""
+        squares, self._squares = self._squares, []
+        return torch.stack(squares).sum().sqrt() if squares else None
+
+    def step(self, closure: Any = None) -> None:
+        """Take no step: all have been taken."""
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Load a state without rounding it to the type of the weights, as torch would."""
+        whole = copy.deepcopy(state_dict["state"])
+        super().load_state_dict(state_dict)
+        weights = [weight for group in self.param_groups for weight in group["params"]]
+        for index, state in whole.items():
+            weight = weights[index]
+            moved = {name: _beside(value, weight) for name, value in state.items()}
+            self.state[weight] = moved
+            (copied,) = self._inner[weight].param_groups[0]["params"]
+            self._inner[weight].state[copied] = moved
+
+
+def _beside(value: Any, weight: torch.Tensor) -> Any:
+    return value.to(weight.device) if isinstance(value, torch.Tensor) and value.dim() else value

@@ -11,8 +11,8 @@ import torch
 from lsa_whisper.finetuning.distributed.pipeline import Pipeline
 from lsa_whisper.finetuning.memory.shape import shape_of_config
 from lsa_whisper.finetuning.memory.stages import stage_layers
-from lsa_whisper.finetuning.training.disfluency_mask import DISFLUENCY_MASK
 from lsa_whisper.finetuning.training.loss import ExactLoss
+from lsa_whisper.finetuning.training.training_data import DISFLUENCY_MASK
 
 
 def stage_sizes(model: Any, stages: int) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from lsa_whisper.errors import MissingExtraError, RecipeError
 from lsa_whisper.finetuning.recipe import Recipe, list_problems
 from lsa_whisper.finetuning.recipe.validation import problems_of
 from lsa_whisper.finetuning.strategies import strategy_of
-from lsa_whisper.system.gpu_card import has_native_bf16, sixteen_bit_precision
+from lsa_whisper.system.device import has_native_bf16, sixteen_bit_precision
 
 _FP8_CAPABILITY = (8, 9)
 

@@ -16,6 +16,7 @@ import torch
 
 from lsa_whisper import manifest
 from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetuning.distributed.ranks import ranks_of_run
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.recipe.changes import HARMLESS, changes, describe_changes, recipe_values
 from lsa_whisper.finetuning.strategies import strategy_of
@@ -66,7 +67,7 @@ def verify_before_loading(run: Path, recipe: Recipe) -> None:
     """
     folders = (folder for folder in run.glob("checkpoint-*") if checkpoint_problem(folder) is None)
     if last := max(folders, key=_step_of, default=None):
-        verify_resumable(last, recipe, int(os.environ.get("WORLD_SIZE", "1")), run_identity(recipe))
+        verify_resumable(last, recipe, ranks_of_run(), run_identity(recipe))
 
 
 def checkpoint_problem(folder: Path) -> str | None:

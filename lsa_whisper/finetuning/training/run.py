@@ -16,9 +16,7 @@ import torch
 from transformers import set_seed
 
 from lsa_whisper import checkpoint, manifest
-from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder, remove_folder_leftovers
-from lsa_whisper.checkpoint.trimming import TRIM_MARGIN_S
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.finetuning.distributed.division import finish_distributed, reset_distributed
 from lsa_whisper.finetuning.distributed.ranks import rank, report_lost_rank, restored_environment
@@ -26,19 +24,14 @@ from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.recipe.changes import HARMLESS, changes
 from lsa_whisper.finetuning.result import Finetuned
 from lsa_whisper.finetuning.strategies import strategy_of
-from lsa_whisper.finetuning.training.base_share import move_to_base
-from lsa_whisper.finetuning.training.corpus_retraces import learn_retraces
-from lsa_whisper.finetuning.training.curves import CURVE, plot_curves
+from lsa_whisper.finetuning.training.checkpoint_schedule import StopOnSignal
 from lsa_whisper.finetuning.training.data_check import check_data
-from lsa_whisper.finetuning.training.data_workers import shorten_socket_paths
-from lsa_whisper.finetuning.training.dev_evaluation import SAMPLES, TENSORBOARD, manifest_labels
-from lsa_whisper.finetuning.training.gpu_settings import allocator_environment, tf32_remark
-from lsa_whisper.finetuning.training.length_check import data_remarks
+from lsa_whisper.finetuning.training.dev_evaluation import manifest_labels
+from lsa_whisper.finetuning.training.environment import allocator_environment, shorten_socket_paths, tf32_remark
+from lsa_whisper.finetuning.training.length_check import data_remarks, unusual_rate
+from lsa_whisper.finetuning.training.memory_limits import preflight, train_within_memory
 from lsa_whisper.finetuning.training.model import prepare_for_training, starting_checkpoint
-from lsa_whisper.finetuning.training.out_of_memory import train_within_memory
 from lsa_whisper.finetuning.training.pipeline_step import stage_sizes
-from lsa_whisper.finetuning.training.preflight import preflight
-from lsa_whisper.finetuning.training.provenance import provenance
 from lsa_whisper.finetuning.training.requirements import check_requirements
 from lsa_whisper.finetuning.training.resume import (
     last_complete_checkpoint,
@@ -46,8 +39,7 @@ from lsa_whisper.finetuning.training.resume import (
     verify_resumable,
     weights_only_loading,
 )
-from lsa_whisper.finetuning.training.schedule_check import unusual_rate
-from lsa_whisper.finetuning.training.stop import StopOnSignal
+from lsa_whisper.finetuning.training.saving import keep_log, kept_weights, provenance, save_trained
 from lsa_whisper.finetuning.training.trainer import SpeechTrainer
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.disk import convert_disk_errors
@@ -173,9 +165,9 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
         }
     weights = trainer.gathered_weights()
     if rank() == 0:
-        with _kept_weights(unfinished):
-            saved = _save(trainer, start, record, unfinished / "saved", weights)
-        _keep_log(unfinished, saved, plot=recipe.evaluation is not None and recipe.evaluation.plot)
+        with kept_weights(unfinished):
+            saved = save_trained(trainer, start, record, unfinished / "saved", weights)
+        keep_log(unfinished, saved, plot=recipe.evaluation is not None and recipe.evaluation.plot)
         shutil.copy(saved / METADATA_FILE, unfinished)  # marks it as this run's if this call is killed
         with atomic_folder(out) as folder:
             folder.rmdir()
@@ -213,34 +205,6 @@ def _train(trainer: SpeechTrainer, unfinished: Path, report: Callable[[str], Non
     return result
 
 
-@contextlib.contextmanager
-def _kept_weights(unfinished: Path) -> Iterator[None]:
-    """Say where the trained weights are if they cannot be saved as a checkpoint folder; disk errors pass as they are.
-
-    Raises:
-        CheckpointError: With the reason and the last checkpoint, from which the same command saves again.
-    """
-    try:
-        yield
-    except OSError:
-        raise
-    except Exception as error:
-        kept = last_complete_checkpoint(unfinished, report_nothing)
-        where = f"the trained weights are in {kept}, and the same command tries again" if kept else "none are kept"
-        raise CheckpointError(f"the trained model cannot be saved ({error}); {where}") from error
-
-
-def _keep_log(unfinished: Path, out: Path, *, plot: bool) -> None:
-    """Copy the logs of the training to the checkpoint."""
-    if plot:
-        plot_curves(unfinished, out / "curve.png")
-    for name in (CURVE, SAMPLES):
-        if (unfinished / name).is_file():
-            shutil.copyfile(unfinished / name, out / name)
-    if (unfinished / TENSORBOARD).is_dir():
-        shutil.copytree(unfinished / TENSORBOARD, out / TENSORBOARD)
-
-
 def report_nothing(line: str) -> None:
     """Report nothing; only rank 0 reports."""
 
@@ -269,28 +233,3 @@ def _unused_gpus(trainer: SpeechTrainer) -> int:
 def _parameter_counts(model: Any) -> str:
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
     return f"{trained / 1e6:.2f} M of {sum(p.numel() for p in model.parameters()) / 1e6:.2f} M parameters"
-
-
-def _save(trainer: SpeechTrainer, start: Checkpoint, record: dict[str, Any], out: Path, weights: Any) -> Path:
-    model = trainer.accelerator.unwrap_model(trainer.model)
-    if hasattr(model, "ctc_head"):
-        del model.ctc_head
-    move_to_base(trainer.recipe, model, weights)
-    model.config.use_cache, model.config.apply_spec_augment = True, False
-    data = trainer.recipe.data
-    learned = learn_retraces(manifest.stream(Path(data.train)), start.labels, data.language)
-    return checkpoint.save(
-        out,
-        model=model,
-        feature_extractor=start.feature_extractor,
-        tokenizer=start.tokenizer,
-        labels=start.labels,
-        provenance=record,
-        recipe=record["recipe"],
-        trained_tokens=trainer.train_dataset.trained_tokens,
-        trained_codes=trainer.train_dataset.trained_codes,
-        state_dict=weights,
-        place=record["recipe"]["out"],
-        retraces={**start.retraces, **learned},
-        trim_margin_s=TRIM_MARGIN_S if record["recipe"]["data"]["trim"] else None,
-    )

@@ -11,9 +11,9 @@ import torch
 
 from lsa_whisper import checkpoint
 from lsa_whisper.checkpoint.adapter_base import base_of
-from lsa_whisper.checkpoint.folder import METADATA_FILE, digest
+from lsa_whisper.checkpoint.folder import digest
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
-from lsa_whisper.checkpoint.verification import is_local
+from lsa_whisper.checkpoint.verification import is_local, read_metadata
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.distributed.ranks import rank
 from lsa_whisper.finetuning.recipe import AdapterSettings, Recipe
@@ -87,16 +87,10 @@ def differing_settings(folder: Path, adapter: AdapterSettings) -> Iterator[str]:
 def _merged(folder: Path) -> Path:
     """Return the folder of the adapter merged into its base, written again if the adapter has changed since."""
     merged = folder / _MERGED
-    if rank() == 0 and _made_from(merged) != digest(folder):
+    if rank() == 0 and read_metadata(merged).get("provenance", {}).get(_DIGEST) != digest(folder):
         loaded = checkpoint.load(folder)
         record = {**loaded.provenance, _DIGEST: digest(folder)}
         checkpoint.export(dataclasses.replace(loaded, provenance=record), merged)
     if torch.distributed.is_initialized():
         torch.distributed.barrier()
     return merged
-
-
-def _made_from(merged: Path) -> str | None:
-    """Return the digest of the adapter that a merged model was made from."""
-    file = merged / METADATA_FILE
-    return read_json(file).get("provenance", {}).get(_DIGEST) if file.is_file() else None

@@ -23,19 +23,21 @@ from lsa_whisper.finetuning.distributed.fsdp import reduce_in_fp32
 from lsa_whisper.finetuning.distributed.whole_states import load_whole_state, whole_state_saved
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.strategies import strategy_of
-from lsa_whisper.finetuning.training.alignment_loss import AlignmentLoss
 from lsa_whisper.finetuning.training.arguments import training_arguments
+from lsa_whisper.finetuning.training.checkpoint_schedule import CheckpointSchedule
 from lsa_whisper.finetuning.training.curves import CURVE, CurveLogger
 from lsa_whisper.finetuning.training.dev_evaluation import DevEvaluation, evaluation_callbacks
-from lsa_whisper.finetuning.training.disfluency_mask import DISFLUENCY_MASK
-from lsa_whisper.finetuning.training.finite import FiniteSteps
-from lsa_whisper.finetuning.training.loss import ExactLoss, FrozenBase, loss_sums_and_counts
-from lsa_whisper.finetuning.training.loss_scale import LossScale
+from lsa_whisper.finetuning.training.finite import FiniteSteps, LossScale
+from lsa_whisper.finetuning.training.loss import AlignmentLoss, ExactLoss, FrozenBase, loss_sums_and_counts
 from lsa_whisper.finetuning.training.optimizer import optimizer_class
 from lsa_whisper.finetuning.training.pipeline_step import train_in_stages
 from lsa_whisper.finetuning.training.resume import MARK, mark_complete, remove_older_checkpoints, run_identity
-from lsa_whisper.finetuning.training.saving import CheckpointSchedule
-from lsa_whisper.finetuning.training.training_data import training_collator, training_windows, window_sampler
+from lsa_whisper.finetuning.training.training_data import (
+    DISFLUENCY_MASK,
+    training_collator,
+    training_windows,
+    window_sampler,
+)
 from lsa_whisper.finetuning.training.weight_average import WeightAverage
 from lsa_whisper.system.library_internals import TrainerHooks, fsdp_on_cpu, gather_once, inner_optimizer, share_batches
 from lsa_whisper.system.umask import share_by_umask

@@ -1,8 +1,4 @@
-"""Exponential moving average (EMA) of the trained weights, which are often better than those of the last step.
-
-The average is updated after each optimizer step (Polyak and Juditsky 1992), evaluated and saved in place of the
-weights; training itself continues from the weights. Each checkpoint holds it, so that a resumed run continues it.
-"""
+"""Averages of weights: over the steps of a run, and of a finished model with its base."""
 
 from __future__ import annotations
 
@@ -16,13 +12,23 @@ from safetensors.torch import load_file, save_file
 from torch.optim.swa_utils import get_ema_multi_avg_fn
 from transformers import TrainerCallback
 
-from lsa_whisper.errors import CheckpointError
+from lsa_whisper import checkpoint
+from lsa_whisper.errors import CheckpointError, first_line
+from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.training.precision import weights_dtype
+from lsa_whisper.finetuning.training.second_stage import base_to_load
+from lsa_whisper.system.library_internals import load_undivided
 
 AVERAGE_FILE = "weight_average.safetensors"
 
 
 class WeightAverage(TrainerCallback):
-    """The moving average of a model's trained weights, in fp32 on their device."""
+    """The exponential moving average (EMA) of a model's trained weights, in fp32 on their device.
+
+    It is often better than the weights of the last step. It is updated after each optimizer step (Polyak and Juditsky
+    1992), evaluated and saved in place of the weights; training itself continues from the weights. Each checkpoint
+    holds it, so that a resumed run continues it.
+    """
 
     def __init__(self, model: Any, decay: float):
         """Start the average at the weights of ``model``, which one process holds in full."""
@@ -70,9 +76,53 @@ class WeightAverage(TrainerCallback):
         try:
             found = load_file(str(path))
         except Exception as error:  # safetensors has errors of its own
-            reason = next(iter(str(error).splitlines()), type(error).__name__)
-            raise CheckpointError(f"{path}: cannot be read ({reason}); remove the checkpoint to begin again") from error
+            raise CheckpointError(
+                f"{path}: cannot be read ({first_line(error)}); remove the checkpoint to begin again"
+            ) from error
         if {name: value.shape for name, value in found.items()} != {n: a.shape for n, a in self.averages.items()}:
             raise CheckpointError(f"{path}: holds other weights than are trained; remove the checkpoint to begin again")
         for name, average in self.averages.items():
             average.copy_(found[name])
+
+
+_UPDATE = ".lora_B."
+
+
+def move_to_base(recipe: Recipe, model: Any, weights: dict[str, Any] | None) -> None:
+    """Give trained weights their share of the base's, in place, so that they keep more of what the base knew.
+
+    The model is interpolated with what it was trained from (WiSE-FT, Wortsman et al. 2022): ``share * base + (1 -
+    share) * trained``. The base is read one weight at a time. The update that an adapter holds is a product of two
+    factors, of which one is scaled.
+
+    Args:
+        recipe: Names the base and its share.
+        model: The trained model.
+        weights: The gathered weights of a model that is divided over ranks; ``None`` if ``model`` has all of them.
+
+    Raises:
+        CheckpointError: The base cannot be read again.
+    """
+    if not (share := recipe.training.base_share):
+        return
+    trained = dict(model.named_parameters(remove_duplicate=False)) if weights is None else weights
+    with torch.no_grad():
+        if recipe.adapter is not None:
+            for name, weight in trained.items():
+                if _UPDATE in name:
+                    weight.mul_(1 - share)
+            return
+        moved: set[int] = set()  # the token embeddings have two names
+        for name, value in _base_weights(recipe):
+            if (weight := trained.get(name)) is not None and weight.data_ptr() not in moved:
+                moved.add(weight.data_ptr())
+                weight.copy_(weight.float().lerp(value.to(weight.device).float(), share))
+
+
+def _base_weights(recipe: Recipe) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the weights that training started from, by name; those of an adapter's folder are merged first."""
+    load_undivided()  # of all ranks, only one is here
+    is_merged = checkpoint.folder_of_weights(base_to_load(recipe)) is None
+    start = checkpoint.load(base_to_load(recipe), dtype=weights_dtype(recipe), weights=is_merged)
+    for name, weight in start.model.named_parameters(remove_duplicate=False):
+        yield name, weight.detach() if start.unread is None else start.unread.read(weight)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from lsa_whisper.chat.filled_pauses import fillers
-from lsa_whisper.labels.capitals import uncapitalized
+from lsa_whisper.labels.sentence_borders import uncapitalized
 from lsa_whisper.labels.sentence_marks import read_marks
 
 _NAME_LIST = """

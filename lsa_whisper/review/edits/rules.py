@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from lsa_whisper.chat import Line, Problem, Transcript, Utterance, check
-from lsa_whisper.chat.check_tier import tier_problems
+from lsa_whisper.chat.check import tier_problems
 from lsa_whisper.chat.checks.context import context_of
 from lsa_whisper.chat.checks.dependent_tiers import dependent_problems
 from lsa_whisper.chat.checks.layout import layout_problems

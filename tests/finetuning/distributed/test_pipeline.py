@@ -21,7 +21,7 @@ from lsa_whisper.finetuning.memory import SHAPES, Hardware, TrainingConfiguratio
 from lsa_whisper.finetuning.memory.activations import MicroBatch
 from lsa_whisper.finetuning.memory.stages import idle_share, layer_costs, stage_layers, stage_parts
 from lsa_whisper.finetuning.recipe import parse_recipe
-from lsa_whisper.finetuning.training.processes import check_processes
+from lsa_whisper.finetuning.strategies import check_processes
 from lsa_whisper.system.machine import GIB
 
 

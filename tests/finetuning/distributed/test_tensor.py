@@ -19,7 +19,7 @@ from lsa_whisper.finetuning.distributed import tensor
 from lsa_whisper.finetuning.memory import SHAPES
 from lsa_whisper.finetuning.memory.activations import MicroBatch
 from lsa_whisper.finetuning.recipe import parse_recipe
-from lsa_whisper.finetuning.training.processes import check_processes
+from lsa_whisper.finetuning.strategies import check_processes
 from lsa_whisper.system.machine import GIB
 
 

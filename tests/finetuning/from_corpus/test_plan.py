@@ -10,10 +10,14 @@ import yaml
 
 from lsa_whisper import manifest
 from lsa_whisper.errors import CorpusError, RecipeError
-from lsa_whisper.finetuning.from_corpus.duration import run_minutes
-from lsa_whisper.finetuning.from_corpus.method import choose_method
-from lsa_whisper.finetuning.from_corpus.plan import choose_recipe, describe, fit_to_machine, with_micro_batch
-from lsa_whisper.finetuning.from_corpus.recipe_text import recipe_text
+from lsa_whisper.finetuning.from_corpus.method import choose_method, run_minutes
+from lsa_whisper.finetuning.from_corpus.plan import (
+    choose_recipe,
+    describe,
+    fit_to_machine,
+    recipe_text,
+    with_micro_batch,
+)
 from lsa_whisper.finetuning.from_corpus.setting import Setting, decides, dev_size, setting_of
 from lsa_whisper.finetuning.from_corpus.source import SourceKind, kind_of_source
 from lsa_whisper.finetuning.memory import Hardware, Resources

@@ -21,7 +21,7 @@ from lsa_whisper.finetuning.catalog import list_recipes
 from lsa_whisper.finetuning.distributed.fsdp import reduce_in_fp32
 from lsa_whisper.finetuning.from_corpus import plan
 from lsa_whisper.finetuning.recipe import parse_recipe, read_recipe
-from lsa_whisper.finetuning.training.loss_scale import begin_at
+from lsa_whisper.finetuning.training.finite import begin_at
 from lsa_whisper.finetuning.training.precision import precision_arguments, with_precision
 from lsa_whisper.system.shipped import recipes as shipped_recipes
 

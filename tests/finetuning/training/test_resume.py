@@ -15,7 +15,8 @@ from transformers import TrainerControl, TrainerState
 from lsa_whisper.errors import CheckpointError, RecipeError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.recipe import OffloadSettings, Recipe, parse_recipe, with_overrides
-from lsa_whisper.finetuning.training import resume, run, saving, stop
+from lsa_whisper.finetuning.training import checkpoint_schedule as schedules
+from lsa_whisper.finetuning.training import resume, run
 
 SUBJECT = {"recipe": {}, "data": "0"}
 SAVING = "save_strategy: steps, save_steps: 1, save_total_limit: 3"
@@ -123,7 +124,7 @@ def test_killed_after_its_last_checkpoint_it_takes_no_further_step(windows, scra
 
     path.write_text(text)  # six steps an epoch: the fifth must not be taken
     with monkeypatch.context() as patch:
-        patch.setattr("lsa_whisper.finetuning.training.run._save", killed)
+        patch.setattr("lsa_whisper.finetuning.training.run.save_trained", killed)
         with pytest.raises(CheckpointError):
             finetune(path, report=lambda _: None)
     done = finetune(path, report=lambda _: None)
@@ -142,7 +143,7 @@ def test_weights_that_cannot_be_saved_are_kept_and_the_message_says_where(
         raise ValueError("no such token")
 
     with monkeypatch.context() as patch:
-        patch.setattr("lsa_whisper.finetuning.training.run._save", fails)
+        patch.setattr("lsa_whisper.finetuning.training.run.save_trained", fails)
         with pytest.raises(CheckpointError, match=rf"no such token.*the trained weights are in {folder}"):
             finetune(path, report=lambda _: None)
     assert (folder / "model.safetensors").is_file()
@@ -152,7 +153,9 @@ def test_weights_that_cannot_be_saved_are_kept_and_the_message_says_where(
 @pytest.mark.slow
 def test_checkpoints_are_saved_by_default(windows, scratch_recipe, tmp_path, monkeypatch):
     """After the first step of each call, and after the last."""
-    monkeypatch.setattr(saving, "MIN_INTERVAL_S", saving.MAX_INTERVAL_S)  # on a busy machine a step can take seconds
+    monkeypatch.setattr(
+        schedules, "MIN_INTERVAL_S", schedules.MAX_INTERVAL_S
+    )  # on a busy machine a step can take seconds
     path, lines = tmp_path / "r.yaml", []
     path.write_text(scratch_recipe(windows, tmp_path / "out"))
     with pytest.raises(StoppedError):
@@ -166,12 +169,13 @@ def test_checkpoints_are_saved_by_default(windows, scratch_recipe, tmp_path, mon
 
 
 @pytest.mark.parametrize(
-    ("seconds", "interval_s"), [(0.001, saving.MIN_INTERVAL_S), (1.0, 50.0), (60.0, saving.MAX_INTERVAL_S)]
+    ("seconds", "interval_s"),
+    [(0.001, schedules.MIN_INTERVAL_S), (1.0, 50.0), (60.0, schedules.MAX_INTERVAL_S)],
 )
 def test_checkpoints_take_a_small_share_of_the_time(monkeypatch, seconds, interval_s):
     now = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    schedule = saving.CheckpointSchedule(parse_recipe("{data: {train: t}, out: o, model: {base: m}}"), Alone())
+    schedule = schedules.CheckpointSchedule(parse_recipe("{data: {train: t}, out: o, model: {base: m}}"), Alone())
     state, steps = TrainerState(max_steps=10**6), []
     schedule.on_train_begin(None, state, None)
     while state.global_step < 1000:
@@ -356,7 +360,7 @@ def test_full_copies_resume_in_any_number_of_processes_that_take_the_same_steps(
 def test_a_repeated_signal_is_ignored_and_a_second_ctrl_c_stops_at_once(monkeypatch):
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    stopping = stop.StopOnSignal(None)
+    stopping = schedules.StopOnSignal(None)
     for number in (signal.SIGTERM, signal.SIGTERM, signal.SIGINT):
         stopping._receive(number, None)
     assert stopping.signal == signal.SIGTERM
@@ -370,7 +374,7 @@ def test_signals_ignored_by_nohup_stay_ignored():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     own = signal.signal(signal.SIGTERM, signal.SIG_DFL)  # other libraries may have set theirs
     try:
-        with stop.StopOnSignal(None).handling_signals():
+        with schedules.StopOnSignal(None).handling_signals():
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
             assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
@@ -391,7 +395,7 @@ def test_a_signal_during_the_exchange_between_ranks_is_not_lost():
                 return told
             return torch.stack((told, torch.zeros_like(told)))
 
-    stopping, control = stop.StopOnSignal(Two()), TrainerControl()
+    stopping, control = schedules.StopOnSignal(Two()), TrainerControl()
     with stopping.handling_signals():
         stopping.on_step_end(None, None, control)
         assert not control.should_training_stop and stopping.signal == signal.SIGTERM

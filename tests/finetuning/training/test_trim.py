@@ -15,8 +15,8 @@ from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.recipe import AdapterSettings, ScratchModel, parse_recipe
 from lsa_whisper.finetuning.training import new_model as scratch
 from lsa_whisper.finetuning.training.model import add_adapter
+from lsa_whisper.finetuning.training.samplers import LengthGroupedSampler, StepLengthSampler
 from lsa_whisper.finetuning.training.trainer import training_arguments
-from lsa_whisper.finetuning.training.trim import LengthGroupedSampler, StepLengthSampler
 
 SHAPE = ScratchModel(16, 2, 1, 2, mel_bins=20, context_s=2.0, max_target_positions=64)
 

@@ -13,7 +13,7 @@ from lsa_whisper import manifest
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.recipe import CorpusSettings
-from lsa_whisper.finetuning.training.corpus_sampling import (
+from lsa_whisper.finetuning.training.samplers import (
     CorpusSampler,
     capped_indices,
     draws_per_window,

@@ -1,8 +1,10 @@
-"""What a run tells torch, and its user, about a GPU; the card is mocked."""
+"""What a run sets in its process for torch, the GPU and the data workers."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -11,7 +13,7 @@ from old_card import mock_card
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.recipe import parse_recipe
 from lsa_whisper.finetuning.training import run
-from lsa_whisper.finetuning.training.gpu_settings import allocator_environment, tf32_remark
+from lsa_whisper.finetuning.training.environment import allocator_environment, tf32_remark
 
 TRIMMED = "{data: {train: t, trim: true}, out: o, model: {base: m}}"
 
@@ -53,3 +55,18 @@ def test_fp32_on_a_card_with_tf32_is_remarked(monkeypatch, capability, settings,
     mock_card(monkeypatch, capability=capability)
     remark = tf32_remark(parse_recipe(TRIMMED, set=settings))
     assert (remark is not None) == told and (not told or "trainer_args.tf32=true" in remark)
+
+
+@pytest.mark.slow
+def test_data_workers_return_tensors_where_the_temporary_folder_has_a_long_name(tmp_path):
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    program = (
+        "from torch import arange\nfrom torch.utils.data import DataLoader\n"
+        "from lsa_whisper.finetuning.training.environment import shorten_socket_paths\n"
+        "shorten_socket_paths()\nprint(sum(int(each.sum()) for each in DataLoader(arange(4), num_workers=1)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=os.environ | {"TMPDIR": str(folder)}, capture_output=True, timeout=100
+    )
+    assert done.stdout.split() == [b"6"] and not done.stderr

@@ -1,8 +1,11 @@
-"""What torch does on a GPU unless it is told otherwise: memory for inputs of many lengths, and fp32 in all its bits."""
+"""What a run sets in this process for torch, its GPU and its data workers."""
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Mapping
+from multiprocessing import util
 
 import torch
 
@@ -36,3 +39,22 @@ def tf32_remark(recipe: Recipe) -> str | None:
         "precision: fp32 multiplies with all bits, which this card does slowly; precision: auto is the usual way, and "
         "trainer_args.tf32=true multiplies with 10 bits of 23 in fp32"
     )
+
+
+_MAX_SOCKET_FOLDER_LENGTH = 70
+"""The path of a socket has at most 107 bytes on Linux and 103 on macOS; multiprocessing adds 32 to its folder's."""
+
+
+def shorten_socket_paths() -> None:
+    """Let data workers return tensors where ``TMPDIR`` is long: by sockets in a folder whose path is short.
+
+    Otherwise the batch is lost in the worker, and training waits for it forever. ``multiprocessing.util.get_temp_dir``
+    is not documented; it chooses the folder once and removes it at the end.
+    """
+    before = tempfile.tempdir
+    if len(os.fsencode(tempfile.gettempdir())) > _MAX_SOCKET_FOLDER_LENGTH:
+        tempfile.tempdir = "/tmp"  # a private folder is made in it
+        try:
+            util.get_temp_dir()
+        finally:
+            tempfile.tempdir = before

@@ -13,9 +13,8 @@ from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.memory import Hardware, Resources
-from lsa_whisper.finetuning.training.out_of_memory import out_of_memory_advice, with_smaller_micro_batch
-from lsa_whisper.finetuning.training.preflight import preflight
-from lsa_whisper.finetuning.training.processes import check_processes
+from lsa_whisper.finetuning.strategies import check_processes
+from lsa_whisper.finetuning.training.memory_limits import out_of_memory_advice, preflight, with_smaller_micro_batch
 from lsa_whisper.system.machine import is_out_of_memory
 
 launching = importlib.import_module("lsa_whisper.finetuning.distributed.launch")

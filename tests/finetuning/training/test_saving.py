@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from lsa_whisper import labels
-from lsa_whisper.finetuning.training.corpus_retraces import learn_retraces
+from lsa_whisper.finetuning.training.saving import learn_retraces
 from lsa_whisper.labels import Labels
 from lsa_whisper.manifest import Segment
 from lsa_whisper.retraces.corpus_tagger import CorpusTagger

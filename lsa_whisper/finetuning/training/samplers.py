@@ -1,14 +1,17 @@
-"""The order of training windows: batches of similar length for ``data.trim``, or at random."""
+"""The order of training windows: at random, by corpus, or in batches of similar length for ``data.trim``."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from lsa_whisper.dataset import StepIndex, WindowDataset
+from lsa_whisper.errors import ManifestError
+from lsa_whisper.finetuning.recipe import CorpusSettings
 from lsa_whisper.system.library_internals import length_grouped_indices
 
 
@@ -111,3 +114,101 @@ class StepLengthSampler(torch.utils.data.Sampler[int]):
             longest = max(map(self.windows.frames, step))
             frames = int(self.windows.extractor.nb_max_frames) if drawn < self.share else longest
             yield from (StepIndex(index, frames) for index in step)
+
+
+def capped_indices(
+    corpora: Sequence[str],
+    durations_s: npt.NDArray[np.float64],
+    settings: Mapping[str, CorpusSettings],
+    seed: int,
+) -> list[int]:
+    """Return the windows that remain when each corpus is cut to its ``max_hours``, in their order.
+
+    The windows of a corpus that is cut are chosen at random, so that all of its sessions remain represented.
+
+    Args:
+        corpora: The corpus of each window.
+        durations_s: The duration of each window.
+        settings: Of each corpus, by name; others are kept as they are.
+        seed: Decides which windows remain.
+
+    Raises:
+        ManifestError: If ``settings`` names a corpus that is not in the manifest.
+    """
+    names = np.asarray(corpora)
+    if unknown := sorted(set(settings) - set(corpora)):
+        found = ", ".join(sorted(filter(None, set(corpora)))) or "none with a name"
+        raise ManifestError(f"data.corpora: no window is of the corpus {unknown[0]!r}; the manifest has {found}")
+    kept = np.ones(len(names), bool)
+    for place, (name, one) in enumerate(sorted(settings.items())):
+        if one.max_hours is None:
+            continue
+        order = np.random.default_rng([seed, place]).permutation(np.flatnonzero(names == name))
+        kept[order[np.cumsum(durations_s[order]) > 3600 * one.max_hours]] = False
+    return [int(index) for index in np.flatnonzero(kept)]
+
+
+def draws_per_window(corpora: Sequence[str], settings: Mapping[str, CorpusSettings]) -> npt.NDArray[np.float64]:
+    """Return how often each window is drawn in an epoch, on average.
+
+    >>> draws_per_window(["a", "a", "b"], {"b": CorpusSettings(weight=2.5)}).tolist()
+    [1.0, 1.0, 2.5]
+    """
+    return np.array([settings[name].weight if name in settings else 1.0 for name in corpora])
+
+
+def with_spliced_share(
+    weights: npt.NDArray[np.float64], spliced: npt.NDArray[np.bool_], durations_s: npt.NDArray[np.float64], share: float
+) -> npt.NDArray[np.float64]:
+    """Return the weights with those of spliced windows scaled to ``share`` hours for each hour of recorded speech.
+
+    Args:
+        weights: How often each window is drawn in an epoch.
+        spliced: Whether each is spliced.
+        durations_s: The duration of each.
+        share: Hours of spliced speech for each hour of recorded speech.
+
+    >>> with_spliced_share(np.ones(4), np.array([False, False, True, True]), np.array([2.0, 2, 8, 8]), 1.0).tolist()
+    [1.0, 1.0, 0.25, 0.25]
+    """
+    hours = weights * durations_s
+    scale = share * float(hours[~spliced].sum()) / max(float(hours[spliced].sum()), 1e-9)
+    return np.where(spliced, weights * scale, weights)
+
+
+DrawOrder = Callable[[npt.NDArray[np.int64], int], Iterable[int]]
+"""Arranges the windows that were drawn for an epoch."""
+
+
+class CorpusSampler(torch.utils.data.Sampler[int]):
+    """Samples windows in random order, each as often in an epoch as its weight says.
+
+    A weight of 2 draws a window twice in each epoch; one of 0.3 in three of ten epochs, at random. The number of draws
+    is the same in every epoch. The order depends on seed and epoch only.
+    """
+
+    def __init__(self, weights: npt.NDArray[np.float64], seed: int, order: DrawOrder | None = None):
+        """Draw window ``n`` about ``weights[n]`` times an epoch; ``order`` arranges the draws of an epoch."""
+        self.weights, self.seed, self.epoch, self.order = weights, seed, 0, order
+
+    def set_epoch(self, epoch: int) -> None:
+        """Set the epoch, which determines the draws; the trainer also calls this when it resumes within an epoch."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return max(1, round(float(self.weights.sum())))
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the index of every draw, plus ``epoch`` times the number of windows.
+
+        Systematic sampling: points at equal distances on the weights laid end to end, in random order, so that each
+        window is drawn its weight rounded down or up.
+        """
+        rng = np.random.default_rng([self.seed, self.epoch])
+        order = rng.permutation(len(self.weights))
+        ends = np.cumsum(self.weights[order])
+        points = (np.arange(len(self)) + rng.random()) * ends[-1] / len(self)
+        drawn = rng.permutation(order[np.searchsorted(ends, points, side="right").clip(max=len(order) - 1)])
+        begin = self.epoch * len(self.weights)
+        arranged = self.order(drawn, self.epoch) if self.order else drawn
+        yield from (begin + int(index) for index in arranged)

@@ -1,0 +1,153 @@
+"""When a run saves checkpoints, and when it stops: at the same steps on all ranks."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import torch
+from transformers import TrainerCallback
+
+from lsa_whisper.finetuning.distributed.launch import LAUNCHER
+from lsa_whisper.finetuning.recipe import Recipe
+
+INTERVAL_MS = 500
+"""Longest time between two exchanges, if steps are shorter."""
+MAX_STEPS = 32
+
+
+class RankExchange:
+    """The largest of all ranks' numbers, after every n-th step.
+
+    Every rank waits for the others in an exchange; after each of many short steps that would cost more than they do.
+    The ranks agree on n: it follows from the slowest rank's steps since the last exchange.
+    """
+
+    def __init__(self, accelerator: Any):
+        self._accelerator = accelerator
+        self._every, self._left, self._since = 1, 1, -1.0
+
+    def largest(self, value: int) -> int | None:
+        """Return the largest value of all ranks, ``None`` after a step without an exchange; all must call this."""
+        self._left -= 1
+        if self._left > 0:
+            return None
+        now = time.monotonic()
+        first = self._since < 0
+        step_ms = INTERVAL_MS if first else max(1, round(1000 * (now - self._since) / self._every))
+        own = torch.tensor([value, step_ms], device=self._accelerator.device)
+        found, slowest_ms = self._accelerator.gather(own).view(-1, 2).max(0).values.tolist()
+        self._every = self._left = min(MAX_STEPS, max(1, INTERVAL_MS // slowest_ms))
+        self._since = now
+        return int(found)
+
+
+MAX_INTERVAL_S = 600.0
+"""Longest time between checkpoints: what a killed run can lose."""
+MIN_INTERVAL_S = 2.0
+"""Shortest time between checkpoints."""
+COST = 0.02
+"""Share of the time that saving may take, as long as checkpoints are not further apart than the longest interval."""
+_EVERY = 500
+
+
+class CheckpointSchedule(TrainerCallback):
+    """Requests checkpoints as ``training.save_strategy`` sets, at the same steps in all processes.
+
+    With ``auto``, the first is saved after the first step of each call: it measures how long saving takes, a run that
+    cannot save ends before it has trained for hours, and one that is killed again and again still advances.
+    """
+
+    def __init__(self, recipe: Recipe, accelerator: Any):
+        self._accelerator, self._exchange = accelerator, RankExchange(accelerator)
+        self._saving, self._every = recipe.training.saving, recipe.training.save_steps or _EVERY
+        if self._saving == "auto" and not recipe.can_resume:
+            self._saving = "no"
+        self._since, self._interval_s, self._first_step = time.monotonic(), MAX_INTERVAL_S, 1
+
+    def saved(self, seconds: float) -> None:
+        """Take note of a checkpoint whose saving took ``seconds``."""
+        self._since, self._interval_s = (
+            time.monotonic(),
+            min(MAX_INTERVAL_S, max(MIN_INTERVAL_S, seconds / COST)),
+        )
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Start the clock."""
+        self._since, self._first_step = time.monotonic(), state.global_step + 1
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Request a checkpoint if one is due."""
+        if self._saving == "no":
+            return
+        is_due = state.global_step >= state.max_steps
+        if self._saving == "steps":
+            is_due |= state.global_step % self._every == 0
+        elif self._saving == "auto" and not is_due:
+            is_due = state.global_step == self._first_step or self._is_late()
+        control.should_save |= is_due
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Request a checkpoint after each epoch, if the recipe says so."""
+        control.should_save |= self._saving == "epoch"
+
+    def _is_late(self) -> bool:
+        """Return whether the last checkpoint of any process is older than its interval."""
+        is_late = time.monotonic() - self._since >= self._interval_s
+        if self._accelerator.num_processes == 1:
+            return is_late
+        return bool(self._exchange.largest(int(is_late)))
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ECHO_S = 2.0  # a terminal and a launcher may both forward the same signal
+
+
+class StopOnSignal(TrainerCallback):
+    """Stops training after the step in which any rank received a signal; a second Ctrl-C stops it immediately.
+
+    Several ranks ask each other after every n-th step only (see :class:`RankExchange`).
+
+    Attributes:
+        signal: Number of the received signal, 0 if there is none.
+    """
+
+    def __init__(self, accelerator: Any):
+        self.accelerator, self._exchange = accelerator, RankExchange(accelerator)
+        self.signal, self._since = 0, 0.0
+        self._parent = int(os.environ.get(LAUNCHER, "0"))
+
+    @contextmanager
+    def handling_signals(self) -> Iterator[None]:
+        """Handle signals in this block; only in the main thread, and not those that are ignored (``nohup``)."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, self._receive) for number in handled}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _receive(self, number: int, frame: FrameType | None) -> None:
+        if not self.signal:
+            self.signal, self._since = number, time.monotonic()
+        elif number == signal.SIGINT and time.monotonic() - self._since > _ECHO_S:
+            raise KeyboardInterrupt
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Request a checkpoint and the end of training, on all ranks after the same step."""
+        if self._parent and os.getppid() != self._parent:
+            self.signal = self.signal or signal.SIGTERM
+        # A signal that arrives during this exchange is seen in the next one.
+        if agreed := self._exchange.largest(self.signal) if self.accelerator.num_processes > 1 else self.signal:
+            self.signal = agreed
+            control.should_save = control.should_training_stop = True
