@@ -218,7 +218,7 @@ def train_and_watch_loading(rank, port, recipe, settings):
 def _watched(recipe, name, settings):
     from lsa_whisper import checkpoint
     from lsa_whisper.finetuning import finetune
-    from lsa_whisper.finetuning.strategies.deepspeed import Zero3
+    from lsa_whisper.finetuning.strategies.zero3 import Zero3
     from lsa_whisper.finetuning.training import run
 
     found, live = Counter(moved=0, read=0), LiveBytes()

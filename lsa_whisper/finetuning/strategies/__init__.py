@@ -1,4 +1,4 @@
-"""The strategies: how training is laid out over processes.
+"""The strategies: how training is laid out over processes, one file each.
 
 >>> names_of(lambda strategy: strategy.uses_deepspeed)
 ['zero2', 'zero3']
@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Protocol
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.distributed.ranks import is_launched, verify_ranks
 from lsa_whisper.finetuning.strategies.base import Strategy
-from lsa_whisper.finetuning.strategies.deepspeed import Zero2, Zero3
-from lsa_whisper.finetuning.strategies.divided_layers import PipelineParallel, TensorParallel
+from lsa_whisper.finetuning.strategies.ddp import Ddp
 from lsa_whisper.finetuning.strategies.fsdp2 import Fsdp2
-from lsa_whisper.finetuning.strategies.replicated import Ddp, Single
+from lsa_whisper.finetuning.strategies.pipeline import PipelineParallel
+from lsa_whisper.finetuning.strategies.single import Single
+from lsa_whisper.finetuning.strategies.tensor_parallel import TensorParallel
+from lsa_whisper.finetuning.strategies.zero2 import Zero2
+from lsa_whisper.finetuning.strategies.zero3 import Zero3
 from lsa_whisper.system.machine import usable_cores
 
 if TYPE_CHECKING:

@@ -34,8 +34,8 @@ class GpuLoad(NamedTuple):
 class Strategy:
     """How the training of a model is laid out over processes, and what follows from it.
 
-    A strategy is a subclass, in a file with what it shares with others, and a row of ``STRATEGIES``. Its attributes say
-    what distinguishes it from one process that has the whole model; its methods do what it does differently.
+    A strategy is a subclass in a file of its own and a row of ``STRATEGIES``. Its attributes say what distinguishes it
+    from one process that has the whole model; its methods do what it does differently.
     """
 
     name: ClassVar[str]

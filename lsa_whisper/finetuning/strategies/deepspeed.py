@@ -1,4 +1,4 @@
-"""ZeRO-2 and ZeRO-3: DeepSpeed trains, and can offload to the CPU and to NVMe."""
+"""What ZeRO-2 and ZeRO-3 have in common: DeepSpeed trains, and can offload to the CPU and to NVMe."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from lsa_whisper.finetuning.strategies.base import GpuLoad, StageLayers, Strategy, Unread
+from lsa_whisper.finetuning.strategies.base import GpuLoad, Strategy
 from lsa_whisper.system import machine
 
 if TYPE_CHECKING:
-    from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
     from lsa_whisper.finetuning.recipe import Recipe
     from lsa_whisper.system.machine import Finding
-
 
 OPTIMIZER_OFFLOADS = (("optimizer", "cpu"), ("optimizer", "nvme"))
 BUCKET, SWAPPED_BUCKET = 5e8, 5e7
@@ -95,29 +93,3 @@ class DeepSpeed(Strategy):
         always = one * (bucket + (min(live, counts.total) if gathers else 0))
         copied = 0 if self.shards_weights else super().buffers(load)[1]
         return round(always), copied, 0
-
-
-class Zero2(DeepSpeed):
-    """DeepSpeed with each process's share of gradients and moments."""
-
-    name, stage = "zero2", 2
-    offloads = OPTIMIZER_OFFLOADS
-    computes_base = True
-
-    def master_bytes(self, configuration: TrainingConfiguration) -> int:
-        """Return the bytes of an fp32 number: each process's share of the weights is copied for its optimizer."""
-        return 4
-
-
-class Zero3(DeepSpeed):
-    """DeepSpeed with each process's share of everything."""
-
-    name, stage = "zero3", 3
-    offloads = (*OPTIMIZER_OFFLOADS, ("parameters", "cpu"), ("parameters", "nvme"))
-    shards_weights = loads_by_weight = True
-
-    def divide(self, model: Any, recipe: Recipe, unread: Unread = None, layers: StageLayers = None) -> None:
-        """Partition each weight as it is read."""
-        from lsa_whisper.finetuning.distributed.zero import partition_weights
-
-        partition_weights(model, recipe, unread)

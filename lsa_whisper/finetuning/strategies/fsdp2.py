@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.distributed.ranks import is_launched
 from lsa_whisper.finetuning.strategies.base import GpuLoad, Strategy
-from lsa_whisper.finetuning.strategies.replicated import REPLICATED_STATE
+from lsa_whisper.finetuning.strategies.single import REPLICATED_STATE
 
 if TYPE_CHECKING:
     from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration

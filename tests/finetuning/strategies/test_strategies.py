@@ -15,7 +15,7 @@ from lsa_whisper.finetuning import estimate_memory, finetune
 from lsa_whisper.finetuning.memory import Hardware, estimate_run
 from lsa_whisper.finetuning.recipe import parse_recipe
 from lsa_whisper.finetuning.strategies import STRATEGIES, check_processes
-from lsa_whisper.finetuning.strategies.replicated import Single
+from lsa_whisper.finetuning.strategies.single import Single
 
 PACKAGE = Path(__file__).parents[3] / "lsa_whisper"
 AMBIGUOUS = {"single", "pipeline"}

@@ -1,16 +1,15 @@
-"""The whole model in each process: one alone, or several that train on windows of their own."""
+"""One process that has the whole model."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import TYPE_CHECKING
 
-from lsa_whisper.finetuning.strategies.base import GpuLoad, Strategy
+from lsa_whisper.finetuning.strategies.base import Strategy
 
 if TYPE_CHECKING:
     from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
     from lsa_whisper.finetuning.recipe import Recipe
-
 
 ALL_PRECISIONS = ("fp32", "bf16", "fp16", "pure-bf16", "fp8")
 """What torch trains in where weights, gradients and moments are whole."""
@@ -33,20 +32,3 @@ class Single(Strategy):
     def on_ranks(self, configuration: TrainingConfiguration, ranks: int) -> TrainingConfiguration:
         """Return ``ddp`` for several processes, as transformers makes of them."""
         return dataclasses.replace(configuration, strategy="ddp") if ranks > 1 else configuration
-
-
-class Ddp(Strategy):
-    """torch's ``DistributedDataParallel``, which transformers wraps the model in."""
-
-    name = "ddp"
-    precisions = ALL_PRECISIONS
-    needs_several = has_whole_state = computes_base = True
-
-    def state_kind(self, recipe: Recipe) -> str:
-        """Return the kind that a single process has, too."""
-        return REPLICATED_STATE
-
-    def buffers(self, load: GpuLoad) -> tuple[int, int, int]:
-        """Return a plain process's buffers and the buckets in which gradients are averaged."""
-        _, forward, step = super().buffers(load)
-        return 4 * load.counts.trained if load.ranks > 1 else 0, forward, step

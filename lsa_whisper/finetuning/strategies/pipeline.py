@@ -1,0 +1,85 @@
+"""Pipeline parallelism: each rank has successive layers, through which the micro-batches of a batch pass."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetuning.strategies.base import RecipeRule, StageLayers
+from lsa_whisper.finetuning.strategies.divided_layers import DividedLayers
+
+if TYPE_CHECKING:
+    from lsa_whisper.finetuning.distributed.division import Division
+    from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
+    from lsa_whisper.finetuning.recipe import Recipe
+
+
+class PipelineParallel(DividedLayers):
+    """Stages on different ranks, by ``torch.distributed.pipelining``."""
+
+    name = "pipeline"
+    own_settings = ("pipeline",)
+
+    @property
+    def rules(self) -> Sequence[RecipeRule]:
+        """Rules of adapters and of stages."""
+        return (*super().rules, (("pipeline", "training", "model", "evaluation"), self._stage_problems))
+
+    def _stage_problems(self, recipe: Recipe) -> Iterator[str]:
+        """Yield what stages on different ranks exclude."""
+        windows, parts = recipe.training.per_device_train_batch_size, recipe.pipeline.micro_batches
+        if parts is not None and parts > windows:
+            yield (
+                f"pipeline.micro_batches: {parts} need as many windows at least in a batch, but "
+                f"training.per_device_train_batch_size is {windows}"
+            )
+        if recipe.model.ctc_weight:
+            yield "model.ctc_weight: pipeline does not train the CTC head; leave it out"
+        if recipe.evaluation and recipe.evaluation.generate:
+            yield (
+                "evaluation.generate: under pipeline no rank has all layers to decode with; set evaluation.generate: "
+                "false and evaluation.metric: loss"
+            )
+
+    def check_ranks(self, recipe: Recipe, ranks: int) -> None:
+        """Check that there are as many micro-batches as the schedule needs."""
+        from lsa_whisper.finetuning.distributed.stage import check_stages
+
+        super().check_ranks(recipe, ranks)
+        check_stages(recipe, ranks)
+
+    def check_model(self, recipe: Recipe, config: Any, ranks: int, layers: Callable[[int], Sequence[int]]) -> None:
+        """Check that there are as many layers as stages."""
+        layers(ranks)
+
+    def window_ranks(self, recipe: Recipe, ranks: int) -> int:
+        """Return that all ranks have the same windows."""
+        return 1
+
+    def check_requirements(self, recipe: Recipe) -> None:
+        """Raise if this torch has no schedules that can leave the logits of a batch out of what they keep."""
+        import torch
+        from torch.distributed.pipelining import ScheduleGPipe
+
+        if "return_outputs" not in inspect.signature(ScheduleGPipe.step).parameters:
+            raise RecipeError(
+                f"strategy: pipeline needs a newer torch than {torch.__version__}; it was tested with 2.13"
+            )
+
+    def divide_layers(self, model: Any, recipe: Recipe, layers: StageLayers) -> Division:
+        """Keep the layers of this rank's stage."""
+        from torch import distributed
+
+        from lsa_whisper.finetuning.distributed import division, pipeline, tensor
+
+        assert layers is not None
+        sizes = layers(distributed.get_world_size())
+        mesh = tensor.rank_mesh(recipe, 1, len(sizes))
+        return division.Division(mesh, pipeline.Pipeline(model, recipe, sizes))
+
+    def on_ranks(self, configuration: TrainingConfiguration, ranks: int) -> TrainingConfiguration:
+        """Return the configuration with a stage for each rank."""
+        return dataclasses.replace(configuration, stages=ranks)

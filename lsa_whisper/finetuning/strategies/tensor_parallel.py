@@ -1,0 +1,76 @@
+"""Tensor parallelism: the matrices of each layer are divided among ranks that train on the same windows."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lsa_whisper.finetuning.strategies.base import GpuLoad, StageLayers
+from lsa_whisper.finetuning.strategies.divided_layers import DividedLayers
+
+if TYPE_CHECKING:
+    from lsa_whisper.finetuning.distributed.division import Division
+    from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
+    from lsa_whisper.finetuning.recipe import Recipe
+
+
+class TensorParallel(DividedLayers):
+    """Each rank has a part of the heads and of the feed-forward blocks; FSDP2 shards it over further ranks."""
+
+    name = "tensor_parallel"
+    own_settings = ("tensor_parallel",)
+    shards_weights = shards_optimizer = True
+
+    def adapter_problems(self, recipe: Recipe) -> Iterator[str]:
+        """Yield what needs whole matrices, too."""
+        yield from super().adapter_problems(recipe)
+        if recipe.adapter is not None and recipe.adapter.dora:
+            yield "adapter.dora: needs the norms of whole matrices, which tensor_parallel divides; leave it out"
+        if recipe.adapter is None or not recipe.adapter.modules_to_save:
+            return
+        from lsa_whisper.finetuning.distributed.tensor import COLUMNS, ROWS
+
+        if set(recipe.adapter.modules_to_save) & {*COLUMNS, *ROWS}:
+            yield "adapter.modules_to_save: tensor_parallel cannot copy a divided layer; use adapter.target_modules"
+
+    def check_ranks(self, recipe: Recipe, ranks: int) -> None:
+        """Check that the ranks can be divided into groups that share each layer."""
+        from lsa_whisper.finetuning.distributed.tensor import ranks_of
+
+        super().check_ranks(recipe, ranks)
+        ranks_of(recipe, ranks)
+
+    def check_model(self, recipe: Recipe, config: Any, ranks: int, layers: Callable[[int], Sequence[int]]) -> None:
+        """Check that heads and feed-forward blocks can be divided."""
+        from lsa_whisper.finetuning.distributed.tensor import check_shape, ranks_of
+
+        check_shape(config, ranks_of(recipe, ranks)[1])
+
+    def window_ranks(self, recipe: Recipe, ranks: int) -> int:
+        """Return the number of groups."""
+        return ranks // (recipe.tensor_parallel or ranks)
+
+    def divide_layers(self, model: Any, recipe: Recipe, layers: StageLayers) -> Division:
+        """Divide each layer by torch's DTensor."""
+        from lsa_whisper.finetuning.distributed import division, tensor
+
+        return division.Division(tensor.parallelize(model, recipe))
+
+    def on_ranks(self, configuration: TrainingConfiguration, ranks: int) -> TrainingConfiguration:
+        """Return the configuration with all ranks in one group, unless it names their number."""
+        return (
+            dataclasses.replace(configuration, layer_ranks=ranks) if configuration.layer_ranks == 1 else configuration
+        )
+
+    def buffers(self, load: GpuLoad) -> tuple[int, int, int]:
+        """Return what FSDP2 gathers over several groups, and autocast's copies of a rank's own parts."""
+        counts, configuration, micro_batch, ranks = load
+        if configuration.layer_ranks == 1:
+            return super().buffers(load)
+        trained, total = counts.on_one_rank(configuration.layer_ranks)
+        own = total / counts.total * counts.shape.largest_layer
+        gathered = counts.shape.outside_layers + 3 * own if ranks > configuration.layer_ranks else 0
+        copied = trained + (2 * own if micro_batch.checkpointing else total - trained)
+        always = round(2 * configuration.computed_bytes * gathered)
+        return always, round(2 * copied) if configuration.autocast else 0, 0
