@@ -3,9 +3,8 @@
     python -m benchmarks.invented_speech ../shared/data
 
 The sounds are made from seeds (``non_speech``). Each is transcribed by OpenAI's base, alone and between the two halves
-of ``paired/michael``, with the defaults of ``transcribe`` and with ``--style fluent``. Every utterance in a sound is
-invented. The words around it are compared with the transcript by hand, and their errors with those around a minute of
-digital silence.
+of ``paired/michael``, with ``--style verbatim``, its default, and ``fluent``. Every utterance in a sound is invented.
+The words around it are compared with the transcript by hand, and their errors with those around a minute of silence.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--engines", nargs="+", default=["transformers", "ct2"])
-    parser.add_argument("--styles", nargs="+", default=["default", "fluent"])
+    parser.add_argument("--styles", nargs="+", default=["verbatim", "fluent"])
     parser.add_argument("--vad", nargs="+", default=["either", "energy"])
     parser.add_argument("--sounds", nargs="+", help="Names of sounds; the figures of others are kept.")
     parser.add_argument("--seed", type=int, default=0)
@@ -76,7 +75,7 @@ def main() -> None:
         for engine in options.engines:
             for style in options.styles:
                 for detector in options.vad:
-                    load = {"engine": engine, "style": None if style == "default" else style, "vad": detector}
+                    load = {"engine": engine, "style": style, "vad": detector}
                     system = f"{engine}, {style}, {detector}"
                     found[system] = measure(Transcriber(options.data / "whisper" / "base", **load), recordings, system)
     known = result.last("invented_speech").get("systems", {})
