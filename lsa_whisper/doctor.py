@@ -18,6 +18,7 @@ from typing import Any
 from lsa_whisper.checkpoint import is_local, model_overview
 from lsa_whisper.checkpoint.choice import resolve_model
 from lsa_whisper.checkpoint.choice.settings import read_settings
+from lsa_whisper.errors import first_line
 from lsa_whisper.system import machine
 from lsa_whisper.system.device import has_kernels, has_native_bf16, torch_for
 from lsa_whisper.system.machine import Finding
@@ -157,8 +158,7 @@ def _devices() -> Iterator[Finding]:
         import torch
     except Exception as error:  # a broken CUDA or a wrong wheel raises many types
         if _version("torch"):
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            yield Finding("device", "problem", f"torch cannot be imported: {reason}", "reinstall torch")
+            yield Finding("device", "problem", f"torch cannot be imported: {first_line(error)}", "reinstall torch")
         return
     if not torch.cuda.is_available():
         yield _no_gpu(torch, machine.nvidia_driver())

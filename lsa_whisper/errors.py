@@ -16,7 +16,7 @@ def printable(message: str) -> str:
     return "".join(sign if sign.isprintable() or sign in "\n\t" else repr(sign)[1:-1] for sign in message)
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
     r"""Return the first line of what a library's error says, for a message; its type if it says nothing.
 
     >>> first_line(ValueError("no such device\nat line 5")), first_line(KeyError())

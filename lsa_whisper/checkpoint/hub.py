@@ -116,7 +116,7 @@ def require_hub(name: str, *, subject: str = "", remedy: str = _COPY) -> None:
     Args:
         name: the hub name.
         subject: words before the name in the message.
-        remedy: what to do where there is no network.
+        remedy: what to do without a network.
 
     Raises:
         CheckpointError: the hub cannot be reached.

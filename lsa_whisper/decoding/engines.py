@@ -12,7 +12,7 @@ from lsa_whisper.decoding.batches import default_batch_size
 from lsa_whisper.decoding.decoder import Decoder
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.style import decoding_style
-from lsa_whisper.errors import CheckpointError
+from lsa_whisper.errors import CheckpointError, first_line
 from lsa_whisper.system.device import has_native_bf16
 from lsa_whisper.system.terminal import print_progress
 
@@ -70,7 +70,7 @@ def _mps_failure() -> str:
         sound = torch.ones(1, 1, 8, device="mps")
         torch.nn.functional.conv1d(sound, sound[..., :3]).softmax(-1).tolist()
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        return next(iter(str(error).splitlines()), type(error).__name__)
+        return first_line(error)
     return ""
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from lsa_whisper.chat import Utterance
-from lsa_whisper.chat.tree import Group, Item, Marker
+from lsa_whisper.chat.tree import Item, Marker, walk
 from lsa_whisper.scoring.counts import ratio
 from lsa_whisper.scoring.language_sample import counts_for_mlu
 
@@ -48,9 +48,6 @@ def coded_errors(utterances: Sequence[Utterance]) -> CodedErrors:
 
 
 def _codes(items: Iterable[Item]) -> Iterator[str]:
-    for item in items:
-        if isinstance(item, Marker):
-            continue
-        yield from (code[2:-1].strip() or "*" for code in item.codes if code.startswith("[*"))
-        if isinstance(item, Group):
-            yield from _codes(item.items)
+    for item in walk(items):
+        if not isinstance(item, Marker):
+            yield from (code[2:-1].strip() or "*" for code in item.codes if code.startswith("[*"))

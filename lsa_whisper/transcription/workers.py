@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 from lsa_whisper.decoding.engines import resolve_device
-from lsa_whisper.errors import CheckpointError, DiskError, LsaWhisperError, MissingExtraError
+from lsa_whisper.errors import CheckpointError, DiskError, LsaWhisperError, MissingExtraError, first_line
 from lsa_whisper.system.process_pool import (
     TaskError,
     TaskResult,
@@ -134,7 +134,7 @@ class RayActorPool:
         try:
             return [(worker, self._ray.get(reference))]
         except self._ray.exceptions.RayError as error:
-            return [(worker, WorkerDied(str(error).strip().splitlines()[0]))]
+            return [(worker, WorkerDied(first_line(error)))]
 
     def stop_worker(self, worker: Any) -> None:
         """End an actor, so that its GPU is free for others."""

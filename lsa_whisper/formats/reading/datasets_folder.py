@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.errors import FormatError
+from lsa_whisper.errors import FormatError, first_line
 from lsa_whisper.formats.reading.files import decode_bytes, read_bytes
 from lsa_whisper.formats.reading.manifests import TEXT_NAMES, manifest_rows
 
@@ -121,5 +121,4 @@ def _saved_rows(folder: Path) -> Iterator[tuple[Mapping[str, Any], str | None, s
     except FormatError:
         raise
     except Exception as error:  # the library raises errors of many kinds for damaged folders
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise FormatError(f"{folder}: cannot be read by datasets ({reason}); save it again") from error
+        raise FormatError(f"{folder}: cannot be read by datasets ({first_line(error)}); save it again") from error

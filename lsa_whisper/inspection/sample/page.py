@@ -65,7 +65,7 @@ def _write(path: Path, read: Sequence[tuple[str, Transcript]], unread: Sequence[
 def _remarks(files: Sequence[SampleFile]) -> Iterator[str]:
     silent = sum(file.recording is None for file in files)
     if silent and len(files) == 1:
-        yield gettext("There is no recording of this transcript's name beside it, so there are no clips.")
+        yield gettext("No recording with this transcript's name lies beside it, so there are no clips.")
     elif silent:
         some = gettext("{n:,} of {all:,} transcripts have no recording of their name: no clips of these.")
         yield some.format(n=silent, all=len(files))

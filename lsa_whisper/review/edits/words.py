@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lsa_whisper.chat import Utterance
 from lsa_whisper.chat.scan import SOLID, Token
-from lsa_whisper.chat.tree import Group, Item, Word
+from lsa_whisper.chat.tree import Item, Word, walk
 from lsa_whisper.chat.word import read_word
 from lsa_whisper.review.edits.change import EditError
 
@@ -54,12 +54,8 @@ def written_words(utterance: Utterance) -> list[WrittenWord]:
 
 
 def _tree_words(items: Sequence[Item]) -> Iterator[Token]:
-    """Yield the words of a tree; their offsets refer to the body of the main tier."""
-    for item in items:
-        if isinstance(item, Word):
-            yield Token("word", item.text, item.offset)
-        elif isinstance(item, Group):
-            yield from _tree_words(item.items)
+    """Return the words of a tree; their offsets refer to the body of the main tier."""
+    return (Token("word", item.text, item.offset) for item in walk(items) if isinstance(item, Word))
 
 
 def chosen_words(text: str, first: int, last: int) -> list[Token]:

@@ -26,7 +26,7 @@ import yaml
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.checkpoint import hub
-from lsa_whisper.errors import CheckpointError, LsaWhisperError
+from lsa_whisper.errors import CheckpointError, LsaWhisperError, first_line
 from lsa_whisper.system import plain_yaml
 from lsa_whisper.system.machine import is_out_of_memory
 from lsa_whisper.timespan import TimeSpan
@@ -98,8 +98,8 @@ class Diarizer:
             if is_out_of_memory(error):
                 raise
             raise LsaWhisperError(
-                f"{recording.path}: {_PACKAGE} cannot find the speakers ({_reason(error)}); leave out --speakers, or "
-                "give turns of another diarizer: --speakers turns.rttm"
+                f"{recording.path}: {_PACKAGE} cannot find the speakers ({first_line(error)}); leave out --speakers, "
+                "or give turns of another diarizer: --speakers turns.rttm"
             ) from error
         turns = named_turns(turn_spans, int(recording.duration_s * 1000))
         return turns if turns.spans else None
@@ -204,7 +204,7 @@ def _verify_config(config: Path) -> None:
     try:
         settings = plain_yaml.parse(plain_yaml.read(config))
     except (OSError, yaml.YAMLError) as error:
-        raise CheckpointError(f"{config}: cannot be read ({_reason(error)}); {_GET_MODEL}") from error
+        raise CheckpointError(f"{config}: cannot be read ({first_line(error)}); {_GET_MODEL}") from error
     pipeline = settings.get("pipeline") if isinstance(settings, dict) else None
     name = pipeline.get("name") if isinstance(pipeline, dict) else None
     if name not in _PIPELINES:
@@ -227,8 +227,8 @@ def _load(config: Path, device: str) -> Any:
             library = import_module(_PACKAGE)
         except Exception as error:  # its own dependencies may be broken in many ways
             raise CheckpointError(
-                f"{_PACKAGE} is installed, but cannot be imported ({_reason(error)}); install it in an environment of "
-                "its own, and give its turns: --speakers turns.rttm"
+                f"{_PACKAGE} is installed, but cannot be imported ({first_line(error)}); install it in an environment "
+                "of its own, and give its turns: --speakers turns.rttm"
             ) from error
         try:
             pipeline = library.Pipeline.from_pretrained(str(config))
@@ -238,9 +238,5 @@ def _load(config: Path, device: str) -> Any:
         except Exception as error:  # of many types
             if is_out_of_memory(error):
                 raise
-            raise CheckpointError(f"{config}: {_PACKAGE} cannot load it ({_reason(error)}); {_GET_MODEL}") from error
+            raise CheckpointError(f"{config}: {_PACKAGE} cannot load it ({first_line(error)}); {_GET_MODEL}") from error
     return pipeline
-
-
-def _reason(error: BaseException) -> str:
-    return next(iter(str(error).strip().splitlines()), "") or type(error).__name__
