@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import sys
@@ -14,6 +15,7 @@ from lsa_whisper.cli.types import PATH
 from lsa_whisper.cli.wording import as_options
 from lsa_whisper.errors import LsaWhisperError, printable
 from lsa_whisper.system.disk import disk_error_reason
+from lsa_whisper.system.rank_exit import skipped_finalization
 from lsa_whisper.version import __version__
 
 _SILENT = ("HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK", "WANDB_DISABLED", "DISABLE_SAFETENSORS_CONVERSION")
@@ -36,6 +38,11 @@ MORE = {
 
 class _Commands(click.Group):
     """Lists commands in sections, and turns errors into exit codes."""
+
+    def __call__(self, *args: Any, **parameters: Any) -> Any:
+        """Run the command line as a program."""
+        with skipped_finalization() if "RANK" in os.environ else contextlib.nullcontext():
+            return super().__call__(*args, **parameters)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, names in SECTIONS.items():
