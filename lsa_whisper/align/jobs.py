@@ -154,7 +154,7 @@ def _write(
         partial.remove()
         raise CorpusError(
             f"{job.transcript}: is in {join_names([*map(language_name, source.languages)])}, but {recording.path.name} "
-            f"sounds {spoken}; choose the recording with `audio`, or correct @Languages"
+            f"sounds {language_name(spoken)}; choose the recording with `audio`, or correct @Languages"
         )
     timed, doubts = judge(source.utterances, aligned)
     blocks: list[Line | Utterance] = []

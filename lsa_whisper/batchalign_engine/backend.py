@@ -26,7 +26,6 @@ from lsa_whisper.batchalign_engine.pcm import recording_from_pcm
 from lsa_whisper.batchalign_engine.wording import UNINTELLIGIBLE_UTTERANCE, wording
 from lsa_whisper.chat import Transcript, Utterance, utterance
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.languages import chat_code
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription import Transcriber, TranscriptionOptions, TranscriptionResult
@@ -106,7 +105,7 @@ class LsaWhisperBackend(ASR, UtSeg):
         transcriber = Transcriber(model, options)
         identity = [checkpoint.digest(model), options.device, options.dtype, options.speaker, options.role]
         identity += ["words"] if options.word_times else []
-        return cls(transcriber, ":".join(identity), language=chat_code(options.language), listener=listener)
+        return cls(transcriber, ":".join(identity), language=options.chat_language, listener=listener)
 
     @property
     def name(self) -> str:

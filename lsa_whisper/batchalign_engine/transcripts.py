@@ -69,7 +69,7 @@ def transcribe_with_batchalign(
     jobs = list(find_jobs(paths, out))
     if not jobs:
         raise AudioError("no recording was found; name audio files, or folders that contain some")
-    lang = options.language
+    lang = options.chat_language
     device, dtype = resolve_device("cpu" if force_cpu else "auto", "auto")
     settings = {"version": __version__, "batchalign": version, "language": lang, "words": str(wor), "dtype": dtype}
     run = _Run(str(model), options.with_changes(device=device, dtype=dtype), settings, num_speakers)

@@ -49,9 +49,8 @@ _GROUPS = {
 @click.option("--also-fluent", is_flag=True, help="Also write the text without disfluencies, into the folder fluent.")
 @click.option(
     "--language",
-    default="eng",
-    show_default=True,
-    help="Language of the speech: English, en or eng; auto: detected in each recording, mixed: in each window.",
+    help="Language of the speech: English, en or eng; auto: detected in each recording, mixed: in each window. By "
+    "default English, or another one that a model without fine-tuning detects for certain.",
 )
 @click.option(
     "--style",

@@ -90,6 +90,7 @@ def load_engine(
     spoken: str = "und",
     prompt: str = "",
     words: Sequence[str] = (),
+    loaded: Any = None,
 ) -> tuple[Any, Decoder, str]:
     """Return a loaded model, its decoder, and the number format it computes in.
 
@@ -108,6 +109,7 @@ def load_engine(
         spoken: the language in ISO 639-3.
         prompt: what the decoder reads before each window, as if it had written it.
         words: names and rare words that may be spoken.
+        loaded: ``model`` as an earlier call has returned it.
 
     Raises:
         CheckpointError: a model cannot be loaded, expects another sample rate than recordings are loaded at, or
@@ -116,14 +118,14 @@ def load_engine(
     """
     options: dict[str, Any] = {"language": language, "silence": silence}
     if engine == "ct2":
-        converted = _load_ct2(model, device, dtype)
+        converted = loaded or _load_ct2(model, device, dtype)
         options |= _written(converted, style, spoken, word_times, prompt, words)
         size_bytes = (Path(converted.path) / "model.bin").stat().st_size
         options["batch_size"] = batch_size or default_batch_size(size_bytes, device)
         from lsa_whisper.decoding.ctranslate2_engine import CTranslate2Decoder
 
         return converted, CTranslate2Decoder(converted, **options), str(converted.model.compute_type)
-    loaded = checkpoint.load(model, dtype=dtype, device=device)
+    loaded = loaded or checkpoint.load(model, dtype=dtype, device=device)
     _verify_rate(loaded)
     options |= _written(loaded, style, spoken, word_times, prompt, words)
     size_bytes = sum(weight.nbytes for weight in loaded.model.parameters())

@@ -39,9 +39,10 @@ class TranscriptionOptions:
         LsaWhisperError: an option is unknown, or two do not go together.
     """
 
-    language: str = "eng"
+    language: str | None = None
     """Language of the speech: ISO 639-3 as in CHAT (``eng``, ``spa``), or Whisper's code (``en``, ``es``); ``auto``
-    detects it in each recording, ``mixed`` in each window of a recording with several."""
+    detects it in each recording, ``mixed`` in each window of a recording with several. ``None``: English, or
+    another one that a stock multilingual model detects in a recording for certain."""
     style: str | None = None
     """``verbatim`` or ``fluent``: with disfluencies, or as a stock Whisper writes without being asked for them. A model
     that was fine-tuned here writes in its own style; behind a prompt (``data.prompt``) it also knows ``fluent``.
@@ -185,9 +186,14 @@ class TranscriptionOptions:
         return self.language in (AUTO, MIXED)
 
     @property
+    def depends_on_recording(self) -> bool:
+        """Whether the language is not the same for every recording."""
+        return self.language is None or self.detects_language
+
+    @property
     def chat_language(self) -> str:
         """The language in ISO 639-3; ``und`` (undetermined) where it is detected later."""
-        return "und" if self.detects_language else chat_code(self.language)
+        return "und" if self.detects_language else chat_code(self.language or "eng")
 
     @property
     def silence(self) -> NoSpeechRule:
@@ -202,7 +208,7 @@ class TranscriptionOptions:
 class OptionChanges(TypedDict, total=False):
     """The fields of :class:`TranscriptionOptions` as keyword arguments, for type checkers."""
 
-    language: str
+    language: str | None
     style: str | None
     prompt: str
     words: Path | str | tuple[str, ...] | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,7 +21,7 @@ from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
 from lsa_whisper.decoding.style import coverage_of
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.labels.coverage import NOT_CHECKED
-from lsa_whisper.languages import language_name, whisper_code
+from lsa_whisper.languages import chat_code, language_name, whisper_code
 from lsa_whisper.retraces import Tagger, tagger_for
 from lsa_whisper.retraces.corpus_tagger import CorpusTagger
 from lsa_whisper.transcription.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble_with_scores
@@ -30,7 +31,7 @@ from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, one_s
 from lsa_whisper.transcription.assembly.tracks import merge_tracks
 from lsa_whisper.transcription.long_form.decode import LongFormDecoder
 from lsa_whisper.transcription.long_form.repairs import REPAIRS, SKIPPED
-from lsa_whisper.transcription.options import MIXED, OptionChanges, TranscriptionOptions, combine
+from lsa_whisper.transcription.options import AUTO, MIXED, OptionChanges, TranscriptionOptions, combine
 from lsa_whisper.transcription.result import TranscriptionResult
 from lsa_whisper.version import __version__
 
@@ -104,15 +105,19 @@ class Transcriber:
             LsaWhisperError: an option is unknown, or two do not go together.
             MissingExtraError: an option needs a package that is not installed.
         """
-        options = combine(options, changes)
-        self._vad = options.vad
+        self._model, self._detected = model, ""
+        self._set_up(combine(options, changes))
+
+    def _set_up(self, options: TranscriptionOptions, loaded: Checkpoint | ConvertedCheckpoint | None = None) -> None:
+        """Make everything that depends on the options, with a model that may be loaded already."""
         device, dtype = resolve_device(options.device, options.dtype, options.engine)
         self._checkpoint, decoder, dtype = load_engine(
             options.engine,
-            model,
+            self._model,
+            loaded=loaded,
             device=device,
             dtype=dtype,
-            language=None if options.detects_language else whisper_code(options.language),
+            language=None if options.detects_language else whisper_code(options.chat_language),
             batch_size=options.batch_size,
             word_times=bool(options.word_times) or options.finds_skipped,
             silence=options.silence,
@@ -123,7 +128,7 @@ class Transcriber:
             prompt=options.prompt,
             words=(words := read_expected_words(options.words)),
         )
-        self._model, self._options, self._language = model, options, options.chat_language
+        self._options, self._language = options, options.chat_language
         self._style = decoder.style
         self._long_form = LongFormDecoder(
             decoder,
@@ -135,7 +140,7 @@ class Transcriber:
             # Times that only the search for skipped speech needs would change those of the utterances.
             word_times=bool(options.word_times) or not options.finds_skipped or not self._style.timestamps,
             sequential=options.windows == "sequential",
-            detects=None if not options.detects_language else "window" if options.language == MIXED else "recording",
+            by_window=options.language == MIXED,
         )
         labels = self._style.labels
         # Only OpenAI's own models are known to tell languages apart, some of them.
@@ -151,10 +156,10 @@ class Transcriber:
         asked += "compared with a fluent text, " if self._style.second else ""
         asked += "a prompt of the user, " * bool(options.prompt) + f"{len(words)} expected words, " * bool(words)
         self._provenance = (
-            f"transcribed by lsa-whisper {__version__} with model {_model_name(model)} (labels {labels.style}/"
+            f"transcribed by lsa-whisper {__version__} with model {_model_name(self._model)} (labels {labels.style}/"
             f"{labels.version}, {asked}engine {options.engine}, {dtype}, language {named}, windows "
             f"{options.windows}, {f'beams {options.beams}, ' * options.compares_texts}{skipped}voice activity "
-            f"{self._vad}); {NOT_CHECKED}"
+            f"{options.vad}); {NOT_CHECKED}"
         )
 
     def transcribe(
@@ -211,12 +216,38 @@ class Transcriber:
                 turns = one_speaker(codes[at], int(recording.duration_s * 1000))
                 report = _part_of(progress, recording, at, len(codes))
                 stored = partial.of_channel(at) if partial else None
-            speech = vad.detect_speech(self._vad, channel.stream(), SAMPLE_RATE_HZ)
-            decoded = self._long_form.decode(channel, speech, partial=stored, progress=report)
-            tracks.append(self._assembled(channel, speech, decoded, turns))
+            speech = vad.detect_speech(self._options.vad, channel.stream(), SAMPLE_RATE_HZ)
+            other = self._in_language_of(channel, speech)
+            decoded = other._long_form.decode(channel, speech, partial=stored, progress=report)
+            tracks.append(other._assembled(channel, speech, decoded, turns))
         if not codes:
             return tracks[0]
         return merge_tracks(list(zip(codes, tracks, strict=True)), self._header(recording, None, ()))
+
+    def _in_language_of(self, recording: Recording, speech: SpeechActivity) -> Transcriber:
+        """Return this transcriber, or one with the same model for the language that is detected."""
+        code = ""
+        if self._options.language == AUTO:
+            code = self._long_form.language_of(recording, speech)
+        elif self._options.language is None and self._can_doubt and not self._options.channel_speakers:
+            code = self._long_form.other_language(recording, speech, self._language)
+        return self._in(code) if code else self
+
+    def _in(self, code: str) -> Transcriber:
+        other = copy.copy(self)
+        other._set_up(self._options.with_changes(language=code), self._checkpoint)
+        surely = f"this sounds {language_name(code)} and was transcribed as such; name another language with --language"
+        other._detected = f"the language was detected: {chat_code(code)}" if self._options.language else surely
+        return other
+
+    def _language_remark(self, recording: Recording, speech: SpeechActivity) -> str:
+        """Return which language was detected, or that another one than the named one is surely spoken."""
+        if self._detected or not (self._can_doubt and self._options.language):
+            return self._detected
+        if not (spoken := self._long_form.other_language(recording, speech, self._language)):
+            return ""
+        sounds, named = language_name(spoken), language_name(self._language)
+        return f"this sounds {sounds}, not {named}: transcribe it again with --language {sounds}"
 
     def _assembled(
         self,
@@ -227,10 +258,7 @@ class Transcriber:
     ) -> ScoredTranscript:
         duration_ms = int(recording.duration_s * 1000)
         remarks = (*recording_remarks(recording, speech), *text_remarks(decoded, speech, duration_ms))
-        remarks = (*filter(None, [turns.note if turns else ""]), *remarks)
-        if self._can_doubt and (spoken := self._long_form.other_language(recording, speech, self._language)):
-            named = language_name(self._language)
-            remarks = (*remarks, f"this sounds {spoken}, not {named}: transcribe it again with --language {spoken}")
+        remarks = (*filter(None, [turns.note if turns else "", self._language_remark(recording, speech)]), *remarks)
         scored = assemble_with_scores(
             [span for span, _ in decoded],
             [result for _, result in decoded],

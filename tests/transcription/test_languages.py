@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +10,8 @@ import soundfile
 from tiny_whisper import build_checkpoint, silence, teach_sounds, voice
 
 from lsa_whisper import chat, checkpoint
-from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
+from lsa_whisper.labels import Labels
 from lsa_whisper.transcription import Transcriber, TranscriptionOptions, transcribe
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,11 +22,9 @@ def buzz(duration_s):
     return (voice(duration_s, seed=5) * np.sign(np.sin(np.arange(round(duration_s * 16_000)) * 1.5))).astype(np.float32)
 
 
-@pytest.fixture(scope="module")
-def bilingual(tmp_path_factory):
+def taught(folder, **options):
     """A model that takes a voice for English and a buzz for Spanish."""
-    folder = tmp_path_factory.mktemp("bilingual")
-    made = build_checkpoint(folder, languages=("en", "es"), multilingual=True)
+    made = build_checkpoint(folder, languages=("en", "es"), multilingual=True, **options)
     tokenizer = checkpoint.load(made, weights=False).tokenizer
 
     def text(words):
@@ -36,6 +33,11 @@ def bilingual(tmp_path_factory):
 
     lessons = [(voice(3.0), "en", "<|en|>", text("the cat .")), (buzz(3.0), "es", "<|es|>", text("the dog ."))]
     return teach_sounds(made, folder / "taught", lessons)
+
+
+@pytest.fixture(scope="module")
+def bilingual(tmp_path_factory):
+    return taught(tmp_path_factory.mktemp("bilingual"))
 
 
 @pytest.fixture(scope="module")
@@ -83,18 +85,21 @@ def test_most_windows_decide_the_language_of_a_recording(bilingual, recordings):
     assert result.transcript.languages == ["eng"] and len(result.utterances) == 3
 
 
-def test_a_resumed_run_keeps_the_language(bilingual, recordings, tmp_path, monkeypatch):
-    """The stored window says Spanish, which a new vote would not."""
-    appended = []
-    monkeypatch.setattr(PartialDecoding, "append", lambda self, results: appended.append((self.path, results)))
-    monkeypatch.setattr(PartialDecoding, "remove", lambda self: None)
-    transcribe(recordings / "both.wav", bilingual, out=tmp_path / "whole", language="auto")
-    monkeypatch.undo()
-    path, ((span, window), *_) = appended[0]
-    partial = PartialDecoding(tmp_path / "resumed" / "both.cha", path.name.split(".")[2])
-    partial.append([(span, replace(window, language="es"))])
-    transcribe(recordings / "both.wav", bilingual, out=tmp_path / "resumed", language="auto")
-    assert chat.read(tmp_path / "resumed" / "both.cha").languages == ["spa"] and window.language == "en"
+@pytest.mark.parametrize("engine", ["transformers", "ct2"])
+def test_another_language_is_not_translated_if_no_language_is_named(recordings, engine, tmp_path, monkeypatch):
+    """A model without fine-tuning writes the language that it detects for certain, and English otherwise."""
+    if engine == "ct2":
+        pytest.importorskip("ctranslate2")
+    monkeypatch.setattr("lsa_whisper.transcription.long_form.decode.MIN_SOUND_S", 0.5)
+    stock = taught(tmp_path / "stock", labels=Labels("fluent"))
+    transcriber = Transcriber(stock, engine=engine)
+    results = {name: transcriber.transcribe(recordings / f"{name}.wav") for name in ("eng", "spa", "both")}
+    assert {name: result.language for name, result in results.items()} == {"eng": "eng", "spa": "spa", "both": "eng"}
+    assert [each.text for each in results["spa"].utterances] == ["the dog ."]
+    comment = "this sounds Spanish and was transcribed as such; name another language with --language"
+    assert [comment in result.remarks for result in results.values()] == [False, True, False]
+    named = Transcriber(stock, engine=engine, language="eng").transcribe(recordings / "spa.wav")
+    assert named.language == "eng" and any("transcribe it again with --language Spanish" in r for r in named.remarks)
 
 
 def test_silence_has_no_language(bilingual, tmp_path):

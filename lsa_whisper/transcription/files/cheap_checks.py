@@ -36,7 +36,7 @@ def verify_call(inputs: Sequence[Path], options: TranscriptionOptions) -> None:
     if len(inputs) > 1 and _exists(whole := Path(" ".join(map(str, inputs)))):
         raise LsaWhisperError(f'{whole}: a name with spaces needs quotes; write "{whole}"')
     language = options.language
-    if not options.detects_language and not is_known(language):
+    if language is not None and not options.detects_language and not is_known(language):
         raise LsaWhisperError(
             f"language {language!r} is not known; name it, such as English, en or eng, or say auto or mixed"
         )

@@ -91,7 +91,7 @@ class TranscriberSpec:
         settings = {name: str(getattr(self.options, name)) for name in _IN_DIGEST}
         settings |= {
             "beams": str(self.options.beams or 1),
-            "language": self.options.language if self.options.detects_language else self.options.chat_language,
+            "language": str(self.options.language) if self.options.depends_on_recording else self.options.chat_language,
             "version": __version__,
             "name": Path(self.model).name,
         }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class LongFormDecoder:
         silence: when a window counts as silent.
         word_times: whether token times are returned; the search for skipped speech needs them in any case.
         sequential: whether each window starts where the text of the last one ends, with that text as prompt.
-        detects: whose language is detected, of a recording or of each window; the decoder has it already if ``None``.
+        by_window: whether each window is decoded in its own language.
     """
 
     decoder: Decoder
@@ -61,7 +61,7 @@ class LongFormDecoder:
     silence: NoSpeechRule
     word_times: bool = True
     sequential: bool = False
-    detects: Literal["recording", "window"] | None = None
+    by_window: bool = False
 
     def decode(
         self,
@@ -79,7 +79,7 @@ class LongFormDecoder:
             partial: stores decoded windows, and has those of an earlier run.
             progress: called with the seconds of the recording that are decoded.
         """
-        decoder = self._in_language_of(recording, speech, partial)
+        decoder = DetectedLanguageDecoder(cast(MultilingualDecoder, self.decoder)) if self.by_window else self.decoder
         if self.sequential and isinstance(decoder, PromptedDecoder):
             return self._spoken(self._sequentially(decoder, recording, speech, partial, progress), speech)
         windows = pack_windows(speech, context_s=self.window_s, duration_s=recording.duration_s)
@@ -101,34 +101,32 @@ class LongFormDecoder:
         return self._timed(joined)
 
     def other_language(self, recording: Recording, speech: SpeechActivity, named: str) -> str:
-        """Return the English name of the language of a recording if that is surely not ``named`` (ISO 639-3)."""
+        """Return a recording's language (Whisper's code) if it is surely not ``named`` (ISO 639-3), else nothing.
+
+        Only if the first window sounds like another language, further ones are heard.
+        """
         spans = pack_windows(speech, context_s=self.context_s, duration_s=recording.duration_s)
-        spans = [span for span in spans if span.duration_ms >= 1000 * MIN_SOUND_S][:1]
-        decoder = cast(MultilingualDecoder, self.decoder)
-        return other_language(
-            decoder.detect_languages([_loaded(recording, span, speech).samples for span in spans]), [named]
-        )
+        spans = [span for span in spans if span.duration_ms >= 1000 * MIN_SOUND_S]
+        spans = spans[:: max(1, len(spans) // DETECTION_WINDOWS)][:DETECTION_WINDOWS]
+        if not other_language(self._detected(recording, speech, spans[:1]), [named]):
+            return ""
+        return other_language(self._detected(recording, speech, spans), [named])
+
+    def language_of(self, recording: Recording, speech: SpeechActivity) -> str:
+        """Return the language of most windows at the start of a recording (Whisper's code); nothing without speech."""
+        spans = pack_windows(speech, context_s=self.context_s, duration_s=recording.duration_s)[:DETECTION_WINDOWS]
+        return most_frequent_language(self._detected(recording, speech, spans)) if spans else ""
+
+    def _detected(
+        self, recording: Recording, speech: SpeechActivity, spans: Sequence[TimeSpan]
+    ) -> list[dict[str, float]]:
+        decoder = cast(MultilingualDecoder, self.decoder)  # every engine is one
+        return decoder.detect_languages([_loaded(recording, span, speech).samples for span in spans])
 
     def _windows_at_once(self) -> int:
         size = self.decoder.batch_size
         whole = min(_BATCHES_AT_ONCE * size, max(_WINDOWS_AT_ONCE, size))
         return round(whole * self.context_s / self.window_s)
-
-    def _in_language_of(self, recording: Recording, speech: SpeechActivity, partial: PartialDecoding | None) -> Decoder:
-        """Return the decoder for the language of a recording, or of each of its windows."""
-        if self.detects is None:
-            return self.decoder
-        decoder = cast(MultilingualDecoder, self.decoder)  # every engine is one
-        if self.detects == "window":
-            return DetectedLanguageDecoder(decoder, None)
-        done = partial.read() if partial else []
-        if done and done[0][1].language:  # an earlier run has detected it
-            return DetectedLanguageDecoder(decoder, done[0][1].language)
-        spans = pack_windows(speech, context_s=self.context_s, duration_s=recording.duration_s)[:DETECTION_WINDOWS]
-        audio = [_loaded(recording, span, speech).samples for span in spans]
-        return DetectedLanguageDecoder(
-            decoder, most_frequent_language(decoder.detect_languages(audio)) if audio else None
-        )
 
     def _sequentially(
         self,

@@ -1,4 +1,4 @@
-"""Detection of the language of a recording, or of each of its windows."""
+"""Detection of the language of a recording, and of each of its windows."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lsa_whisper.decoding.decoder import DecodedWindow, MultilingualDecoder, PromptedDecoder
+from lsa_whisper.decoding.decoder import DecodedWindow, MultilingualDecoder
 
 DETECTION_WINDOWS = 5
-"""Windows at the start of a recording that vote for its language."""
+"""Windows that vote for the language of a recording."""
 
 
 def most_frequent_language(probabilities: Sequence[Mapping[str, float]]) -> str:
@@ -29,19 +29,15 @@ def most_frequent_language(probabilities: Sequence[Mapping[str, float]]) -> str:
 
 
 class DetectedLanguageDecoder:
-    """Decodes windows in one language, or each window in its own, and notes the language in each result."""
+    """Decodes each window in its own language, and notes the language in each result."""
 
-    def __init__(self, decoder: MultilingualDecoder, language: str | None):
-        """Decode in ``language`` (Whisper's code), or in the language of each window if ``None``."""
-        self._decoder, self._language = decoder, language
+    def __init__(self, decoder: MultilingualDecoder):
+        self._decoder = decoder
         self.batch_size, self.style = decoder.batch_size, decoder.style
 
     def decode(self, windows: Sequence[Any]) -> list[DecodedWindow]:
         """Return one result per window, in order."""
-        if self._language:
-            languages = [self._language] * len(windows)
-        else:
-            languages = [most_frequent_language([each]) for each in self._decoder.detect_languages(windows)]
+        languages = [most_frequent_language([each]) for each in self._decoder.detect_languages(windows)]
         places = defaultdict[str, list[int]](list)
         for place, language in enumerate(languages):
             places[language].append(place)
@@ -50,14 +46,3 @@ class DetectedLanguageDecoder:
             decoded = self._decoder.with_language(language).decode([windows[place] for place in chosen])
             results |= {place: replace(each, language=language) for place, each in zip(chosen, decoded, strict=True)}
         return [results[place] for place in range(len(windows))]
-
-    def decode_with_prompt(self, window: Any, previous: str) -> DecodedWindow:
-        """Return the result of one window after the text ``previous``, which is in the same language.
-
-        Raises:
-            TypeError: the engine takes no prompt, or each window has a language of its own.
-        """
-        decoder = self._decoder.with_language(self._language) if self._language else None
-        if not isinstance(decoder, PromptedDecoder):
-            raise TypeError("a prompt needs one language, and an engine that takes prompts")
-        return replace(decoder.decode_with_prompt(window, previous), language=self._language or "")
