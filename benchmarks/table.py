@@ -49,7 +49,7 @@ CLAIMS = (
         "The demo's recipes on more hours of synthetic speech: F1 of each class, rare test set",
         "hours_heard",
         accuracy_summaries.learning_curve,
-        (("docs/your-corpus.md", "Measured: more hours"),),
+        (("docs/training-data.md", "Measured: more hours"),),
     ),
     Claim(
         "Labels with a revision's sign after its repair, beside the usual ones, and the tagger of retraces",
@@ -61,13 +61,13 @@ CLAIMS = (
         "Averages of the demo's LoRA runs, in and out of domain (`merge`)",
         "merge",
         accuracy_summaries.merged,
-        (("docs/strategy.md", "Measured: averages of runs"),),
+        (("docs/adapters.md", "Measured: averages of runs"),),
     ),
     Claim(
         "All strategies give the same model as a single process (largest differences)",
         "parity",
         summaries.parity,
-        (("docs/strategy.md", "Measured: parity of strategies"),),
+        (("docs/parallelism.md", "Measured: parity of strategies"),),
     ),
     Claim(
         "Estimated memory is close to measured memory, on a CPU",
@@ -80,7 +80,7 @@ CLAIMS = (
         "Loading under ZeRO-3 needs the host memory of one copy for two ranks",
         "zero_loading",
         summaries.loading,
-        (("docs/strategy.md", "Measured: loading under ZeRO-3"),),
+        (("docs/parallelism.md", "Measured: loading under ZeRO-3"),),
     ),
     Claim(
         "Memory and speed on a GPU, compared with the estimate and with other programs",
@@ -100,7 +100,7 @@ CLAIMS = (
         "Word errors on real English speech, beside other programs with the same weights",
         "real_speech",
         accuracy_summaries.real_speech,
-        (("docs/base-models.md", "Measured: real speech"),),
+        (("docs/base-models.md", "Measured: real speech"), ("docs/base-models.md", "Measured: speed")),
     ),
     Claim(
         "Words that whisper-base invents in eleven sounds without speech, alone and between sentences",
@@ -145,13 +145,13 @@ CLAIMS = (
         "Accuracy of the word onsets of `transcribe --wor` after fine-tuning, with and without the alignment loss",
         "alignment_loss",
         accuracy_summaries.alignment_loss,
-        (("docs/your-corpus.md", "Measured: the alignment loss"),),
+        (("docs/training-data.md", "Measured: the alignment loss"),),
     ),
     Claim(
         "F1 of each class of disfluency with and without spliced speech",
         "splice",
         accuracy_summaries.spliced,
-        (("docs/your-corpus.md", "Measured: splicing"),),
+        (("docs/training-data.md", "Measured: splicing"),),
     ),
     Claim(
         "Accuracy of the word onsets of `align`, beside simpler methods",
@@ -229,7 +229,7 @@ CLAIMS = (
         "Effect of the rank of a LoRA on the verbatim WER",
         "lora_rank",
         accuracy_summaries.rank,
-        (("docs/strategy.md", "Measured: LoRA rank"),),
+        (("docs/adapters.md", "Measured: LoRA rank"),),
     ),
 )
 

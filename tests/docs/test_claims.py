@@ -140,6 +140,20 @@ def matches(figure, number):
     return figure.replace(",", "") in (f"{number:.{decimals}f}", f"{100 * number:.{decimals}f}")
 
 
+def test_the_table_of_speed_adds_up_the_sets_of_real_speech():
+    table = text_of("docs/base-models.md").partition("## Measured: speed")[2]
+    rows = re.findall(r"^\| (\S.*?) \| (\d.*) \|$", table, re.MULTILINE)
+    assert len(rows) == 6
+    for program, cells in rows:
+        tasks = result.last("real_speech")["scores"][program].values()
+        sums = [
+            [sum(each[key] for each in sets.values()) for key in ("seconds", "errors", "invented_words")]
+            for sets in tasks
+        ]
+        stated = [f"{seconds:.0f} s | {errors:,} | {words:,}" for seconds, errors, words in sums]
+        assert cells == " | ".join(stated)
+
+
 def test_the_size_of_storybook_is_stated_correctly():
     page = text_of("corpora/storybook/README.md")
     assert f"({len(VOICES)} of them" in page

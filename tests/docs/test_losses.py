@@ -10,5 +10,5 @@ from lsa_whisper.formats import LOSSES
 
 
 def test_the_page_lists_what_each_format_loses():
-    table = text_of("docs/your-corpus.md").partition("<!-- losses -->")[2].partition("\n\n")[0]
+    table = text_of("docs/formats.md").partition("<!-- losses -->")[2].partition("\n\n")[0]
     assert dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", table, re.MULTILINE)) == LOSSES

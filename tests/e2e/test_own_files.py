@@ -1,4 +1,4 @@
-"""A folder of SALT files and one of ELAN files become a checkpoint, as docs/your-corpus.md says for each."""
+"""A folder of SALT files and one of ELAN files become a checkpoint, as docs/formats.md says for each."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def test_dropout_is_for_training_only(base, windows, tmp_path):
 
 
 def test_a_low_rank_is_as_good_as_any(base, windows, tmp_path, recwarn):
-    """Measured: every rank from 4 on converges (docs/strategy.md), so that a warning would be untrue."""
+    """Measured: every rank from 4 on converges (docs/adapters.md), so that a warning would be untrue."""
     recipe = (
         f"{{data: {{train: {windows}}}, out: {tmp_path / 'lora'}, model: {{base: {base}}}, adapter: {{rank: 4}},"
         " training: {use_cpu: true, max_steps: 1}}"

@@ -33,7 +33,7 @@ class AdapterSettings:
 
     rank: Annotated[int, Range(least=1)] = 32
     """Rank of the update. From 4 to 64 every rank converged to the same scores at its best learning rate, 3e-3 for 4
-    and 8, 1e-3 above (docs/strategy.md, "Measured: LoRA rank"): raise the rate before the rank."""
+    and 8, 1e-3 above (docs/adapters.md, "Measured: LoRA rank"): raise the rate before the rank."""
     alpha: Annotated[float, Range(above=0), Range(most=10_000)] = 64.0
     """The update is scaled by alpha / rank, or by alpha / sqrt(rank) with ``rank_stabilized``."""
     dropout: Annotated[float, Range(least=0, below=1)] = 0.0

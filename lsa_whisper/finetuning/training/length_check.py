@@ -18,8 +18,8 @@ from lsa_whisper.finetuning.distributed.ranks import ranks_of_run
 from lsa_whisper.finetuning.recipe import Recipe
 
 LITTLE_HOURS = 0.5
-"""Hours of speech from which results were measured (docs/your-corpus.md): with half an hour a LoRA's F1 of repetitions
-was .75, with eight hours .84."""
+"""Hours of speech from which results were measured (docs/training-data.md): with half an hour a LoRA's F1 of
+repetitions was .75, with eight hours .84."""
 _S_PER_HOUR = 3600
 
 

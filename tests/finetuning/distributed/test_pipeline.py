@@ -120,7 +120,7 @@ def test_a_plan_counts_the_largest_stage_and_the_waiting():
 
 
 def test_the_page_about_strategies_states_the_figures():
-    shape, page = SHAPES["large-v3"], text_of("docs/strategy.md")
+    shape, page = SHAPES["large-v3"], text_of("docs/parallelism.md")
     sent = step_traffic("pipeline", shape, MicroBatch(8, 128), stages=4).sent_by_rank(4) / GIB
     (row,) = re.findall(r"^\| `pipeline` \| .* \| (\d+\.\d) \|$", page, re.MULTILINE)
     assert row == f"{sent:.1f}"

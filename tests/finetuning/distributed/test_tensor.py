@@ -61,7 +61,7 @@ def test_ranks_are_divided_into_those_with_the_same_windows_and_the_same_layers(
 )
 def test_the_page_about_strategies_states_the_formulas_figures(strategy, element, gradient):
     sent = step_traffic(strategy, SHAPES["large-v3"], MicroBatch(8, 128), element=element, gradient=gradient)
-    (row,) = re.findall(rf"^\| `{strategy}` \| .* \| (\d+\.\d) \|$", text_of("docs/strategy.md"), re.MULTILINE)
+    (row,) = re.findall(rf"^\| `{strategy}` \| .* \| (\d+\.\d) \|$", text_of("docs/parallelism.md"), re.MULTILINE)
     assert row == f"{sent.sent_by_rank(4) / GIB:.1f}"
 
 
