@@ -97,7 +97,7 @@ def decoding_style(model: Writer, style: str | None, language: str) -> DecodingS
         return _stock_verbatim(model.path, language) if is_verbatim else DecodingStyle(model.labels, is_stock=True)
     own = "fluent" if model.labels.style == "fluent" else "verbatim"
     if style in (None, own):
-        return DecodingStyle(model.labels)
+        return DecodingStyle(model.labels, timestamps=model.labels.timestamps)
     if model.labels.prompt:
         return DecodingStyle(Labels("fluent"))
     raise CheckpointError(f"{model.path}: was trained to write {own} text; leave out `style`, or choose another model")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -19,9 +20,9 @@ class Labels:
     """The label format of a model: ``style``, speaker codes (``roles``), ``version`` of the notation, and ``prompt``.
 
     The prompt is the text that the decoder reads before each window, in training and in transcription, if any (see
-    :data:`VERBATIM_PROMPTS`). Version 1 is CHAT itself. Version 2 needs fewer tokens; nano has it. Version 4
-    also omits the symbol of exact repetitions and spells the copies of a sound as ``b-b- ball`` (see
-    :mod:`lsa_whisper.labels.notation`).
+    :data:`VERBATIM_PROMPTS`). ``timestamps`` tells whether windows had any in training. Version 1 is CHAT itself.
+    Version 2 needs fewer tokens; nano has it. Version 4 also omits the symbol of exact repetitions and spells the
+    copies of a sound as ``b-b- ball`` (see :mod:`lsa_whisper.labels.notation`).
 
     >>> Labels.from_dict(Labels("verbatim").as_dict())
     Labels(style='verbatim', roles=False, version=4)
@@ -34,6 +35,7 @@ class Labels:
     roles: bool = False
     version: int = VERSION
     prompt: str = field(default="", repr=False)
+    timestamps: bool = field(default=True, repr=False)
 
     def __post_init__(self) -> None:
         if self.style not in STYLES:
@@ -65,14 +67,15 @@ class Labels:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields, ready for JSON."""
-        return {name: value for name, value in asdict(self).items() if name != "prompt" or value}
+        usual = {"prompt": "", "timestamps": True}
+        return {name: value for name, value in asdict(self).items() if name not in usual or value != usual[name]}
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Labels:
         """Return the labels of an :meth:`as_dict` mapping; unknown fields are an error."""
         if not isinstance(fields, Mapping):
             raise LsaWhisperError(f"labels: style, roles, version and prompt are to be named, not {str(fields)[:40]!r}")
-        known = {"style", "roles", "version", "prompt"}
+        known = {each.name for each in dataclasses.fields(cls)}
         if extra := sorted(set(fields) - known):
             raise LsaWhisperError(f"labels: unknown fields {', '.join(extra)}; known are {', '.join(sorted(known))}")
         return cls(**fields)

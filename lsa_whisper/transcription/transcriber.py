@@ -136,9 +136,11 @@ class Transcriber:
             window_s=self._checkpoint.window_s,
             repairs=[repair for repair in REPAIRS if options.finds_skipped or repair is not SKIPPED],
             silence=options.silence,
-            # A style without timestamps has token times although nobody asks for them.
+            # A style without timestamps, and stock models, have token times although nobody asks for them.
             # Times that only the search for skipped speech needs would change those of the utterances.
-            word_times=bool(options.word_times) or not options.finds_skipped or not self._style.timestamps,
+            word_times=bool(options.word_times)
+            or not (options.finds_skipped and self._style.timestamps)
+            or self._style.is_stock,
             sequential=options.windows == "sequential",
             by_window=options.language == MIXED,
         )

@@ -12,7 +12,9 @@ SAID = words("The cat sat on the mat, and the dog that it saw ran away from it."
 def counted(written):
     score = Score()
     score.add(SAID, words(written))
-    return {name: number for name, number in asdict(score).items() if number and "seconds" not in name}
+    found = {name: number for name, number in asdict(score).items() if number and "seconds" not in name}
+    assert found.pop("written") == len(words(written))
+    return found
 
 
 def test_what_is_right_has_no_errors():

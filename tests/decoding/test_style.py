@@ -72,6 +72,8 @@ def test_a_trained_model_writes_as_it_was_trained(prompted):
     assert decoding_style(prompted, None, "eng") == DecodingStyle(prompted.labels)
     assert decoding_style(prompted, "verbatim", "fin") == DecodingStyle(prompted.labels)
     assert decoding_style(prompted, "fluent", "eng") == DecodingStyle(Labels("fluent"))
+    without = Labels.from_dict(Labels("chat", timestamps=False).as_dict())
+    assert not decoding_style(dataclasses.replace(prompted, labels=without), None, "eng").timestamps
     unprompted = dataclasses.replace(prompted, labels=Labels("chat"))
     with pytest.raises(CheckpointError, match="was trained to write verbatim text; leave out `style`"):
         decoding_style(unprompted, "fluent", "eng")

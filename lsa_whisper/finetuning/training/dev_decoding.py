@@ -34,7 +34,9 @@ class DevDecoder:
         self._tokens_per_s, self._positions = tokens_per_s, int(start.model.config.max_target_positions)
         self._tokenizer, self._config = start.tokenizer, generation_config
         self._vocab_size = int(start.model.config.vocab_size)
-        self._rules = DecodingRules(self._tokenizer, generation_config, self._vocab_size)
+        self._rules = DecodingRules(
+            self._tokenizer, generation_config, self._vocab_size, timestamps=start.labels.timestamps
+        )
         self._start_token = int(generation_config.decoder_start_token_id)
         language = next(iter(getattr(generation_config, "lang_to_id", None) or {"<|en|>": 0})).strip("<|>")
         prompt = decoder_prompt(self._tokenizer, generation_config, language=language)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -208,7 +209,7 @@ def _tensorboard(folder: Path) -> TrainerCallback:
 
 
 def manifest_labels(path: Path) -> Labels:
-    """Return the label style of prepared data.
+    """Return the label style of prepared data, and whether any window has timestamps.
 
     Raises:
         ManifestError: If the manifest is empty or mixes styles.
@@ -216,4 +217,5 @@ def manifest_labels(path: Path) -> Labels:
     styles = set(manifest.open_rows(path).unique("labels"))
     if len(styles) != 1:
         raise ManifestError(f"{path}: {'no windows' if not styles else 'labels of several styles'}; prepare it again")
-    return Labels.from_name(styles.pop())
+    timestamps = any(TIMESTAMP.match(segment.text) for segment in manifest.stream(path))
+    return dataclasses.replace(Labels.from_name(styles.pop()), timestamps=timestamps)

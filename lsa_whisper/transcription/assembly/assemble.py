@@ -22,6 +22,7 @@ from lsa_whisper.manifest import is_unicode
 from lsa_whisper.retraces import Tagger
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.assembly.confidence import word_logprobs
+from lsa_whisper.transcription.assembly.pauses import between_pauses
 from lsa_whisper.transcription.assembly.placement import SpeakerLookup, attribute_speakers, place_utterances
 from lsa_whisper.transcription.assembly.recognized import stretches
 from lsa_whisper.transcription.assembly.remarks import language_remarks, places, spoken_languages
@@ -175,7 +176,10 @@ def _drafts(
     tagger: Callable[[str], Tagger | None],
 ) -> Iterator[_Draft]:
     language = chat_code(result.language) if result.language else header.language
-    for segment in _with_room(result.segments):
+    segments = _with_room(result.segments)
+    if not labels.timestamps:
+        segments = [part for segment in segments for part in between_pauses(segment, language)]
+    for segment in segments:
         span = TimeSpan(round(segment.start_s * 1000), round(segment.end_s * 1000)).shift(window.start_ms)
         decoded = decode(segment.text, labels, speaker=header.speaker, language=language, tagger=tagger(language))
         words = align_words(decoded.utterances, segment.timed, window.start_ms)

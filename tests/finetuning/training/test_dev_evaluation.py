@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
 
-from lsa_whisper import checkpoint
+from lsa_whisper import checkpoint, manifest
 from lsa_whisper.dataset import Collator, WindowDataset
 from lsa_whisper.errors import ManifestError, RecipeError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.compare_runs.training_runs import read_run
 from lsa_whisper.finetuning.training.dev_decoding import DevDecoder
+from lsa_whisper.finetuning.training.dev_evaluation import manifest_labels
 from lsa_whisper.finetuning.training.dev_scores import DevWindows
 from lsa_whisper.labels import Labels
+from lsa_whisper.manifest import TIMESTAMP
 
 SCORES = ("loss", "wer_verbatim", "wer_fluent", "disfluency_f1")
 
@@ -192,3 +195,10 @@ def test_a_prompt_is_not_mistaken_for_the_beginning(run, windows):
         tokens = decoder.decode(loaded.model, batch)
     assert torch.equal(tokens[0], tokens[1])
     assert isinstance(decoder.text(tokens[0].numpy(), 1.0), str)
+
+
+def test_a_model_remembers_whether_its_windows_had_timestamps(windows, tmp_path):
+    rows = [replace(row, text=TIMESTAMP.sub("", row.text)) for row in manifest.stream(windows)]
+    manifest.write(rows, tmp_path / "train.jsonl")
+    assert manifest_labels(windows).timestamps
+    assert not manifest_labels(tmp_path / "train.jsonl").timestamps
