@@ -53,7 +53,7 @@ def find_all_retraces(
 ) -> list[list[Retrace]]:
     """Return what :func:`find_retraces` finds in each of ``utterances``, in less time for each."""
     several = [words for words in utterances if len(words) > 1]
-    found = iter(tagger.all_probabilities(several))
+    found = iter(tagger.all_probabilities(several, threshold / 2))  # the others are asked for no more than this
     return [_in_utterance(words, next(found), threshold) if len(words) > 1 else [] for words in utterances]
 
 

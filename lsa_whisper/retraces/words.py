@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import NamedTuple
 
 from lsa_whisper.chat.plain_words import plain_words
 from lsa_whisper.chat.tree import Group, Item, Marker, Word, build_tree
@@ -18,8 +19,7 @@ _SPELLING = re.compile(r"↫[^↫]*↫|[:^()≠]|@.*")  # part-word repetitions,
 _NOT_SPOKEN = ("&=", "&{", "&}", "&*", "0")
 
 
-@dataclass(frozen=True, slots=True)
-class SpokenWord:
+class SpokenWord(NamedTuple):
     """A word of an utterance, fillers left out.
 
     Attributes:
@@ -88,7 +88,7 @@ def _words_of(items: Sequence[Item], body: str) -> list[SpokenWord]:
 
 def hide_codes(words: Sequence[SpokenWord]) -> list[SpokenWord]:
     """Return ``words`` without what :attr:`SpokenWord.before_code` says of them."""
-    return [replace(word, before_code=False) for word in words]
+    return [word._replace(before_code=False) for word in words]
 
 
 def _is_plain(item: Item) -> bool:
@@ -131,9 +131,9 @@ class _Reader:
     def _mark(self, first: int, kind: str | None) -> None:
         for at, word in enumerate(self.words[first:] if kind else (), first):
             if word.retrace == NOT_TAKEN_BACK:
-                self.words[at] = replace(word, retrace=f"{'begin' if at == first else 'inside'} {kind}")
+                self.words[at] = word._replace(retrace=f"{'begin' if at == first else 'inside'} {kind}")
         if kind not in (None, "repeat") and len(self.words) > first:
-            self.words[-1] = replace(self.words[-1], before_code=True)
+            self.words[-1] = self.words[-1]._replace(before_code=True)
 
 
 def _end(word: Word, body: str) -> int:
