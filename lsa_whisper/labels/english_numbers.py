@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from lsa_whisper.labels.english_signs import ARITHMETIC, PLAIN_SIGNS, SIGNS, speak_arithmetic
+from lsa_whisper.labels.english_signs import ARITHMETIC, SIGNS, speak_arithmetic, speak_signs
 from lsa_whisper.labels.numbers import JOINER
 
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
@@ -69,10 +69,11 @@ def speak_english(text: str, written: dict[str, str], *, plain: bool) -> tuple[s
 
         return spoken
 
-    for pattern, replacement in PLAIN_SIGNS if plain else ():
-        text = pattern.sub(replacement, text)
-    for pattern, speak in _RULES:
-        text = pattern.sub(rule_of(speak), text)
+    text = speak_signs(text) if plain else text
+    found = set(text)  # of which rules only take some away
+    for signs, pattern, speak in _RULES:
+        if not signs or not signs.isdisjoint(found):
+            text = pattern.sub(rule_of(speak), text)
     return text, count
 
 
@@ -213,65 +214,79 @@ def _until(match: re.Match[str]) -> str:
     return f"{cardinal(match['first'])} to " if match["first"] else ""
 
 
-def _rules() -> Iterator[tuple[str, Callable[[re.Match[str]], str]]]:
+def _rules() -> Iterator[tuple[str, str, Callable[[re.Match[str]], str]]]:
+    """Yield the signs of which a text needs one, if any, the pattern that it is searched for, and what it becomes."""
     sign = "[$£€¥]"
     yield (
+        "$£€¥",
         rf"(?P<land>US|CA|AU)?(?P<sign>{sign})\s?(?P<amount>{_NUMBER}|\.\d\d)(?:\s?[-–]\s?{sign}?(?P<until>{_NUMBER}))?"
         rf"(?:\s?(?P<scale>thousand|million|billion|trillion|hundred)\b|(?P<short>[kKmMbBtT]n?)\b)?",
         _money,
     )
-    yield rf"(?P<amount>{_NUMBER})(?P<land>)(?P<until>)(?P<scale>)(?P<short>)\s?(?P<sign>[$£€])(?!\d)", _money
-    yield ARITHMETIC, lambda m: " ".join(cardinal(part) if part.isdigit() else part for part in speak_arithmetic(m[0]))
-    yield r"(?P<cents>\d+)\s?¢", lambda m: _counted(m["cents"], "cent")
+    yield "$£€", rf"(?P<amount>{_NUMBER})(?P<land>)(?P<until>)(?P<scale>)(?P<short>)\s?(?P<sign>[$£€])(?!\d)", _money
     yield (
+        "=",
+        ARITHMETIC,
+        lambda m: " ".join(cardinal(part) if part.isdigit() else part for part in speak_arithmetic(m[0])),
+    )
+    yield "¢", r"(?P<cents>\d+)\s?¢", lambda m: _counted(m["cents"], "cent")
+    yield (
+        "%",
         rf"(?P<sign>(?<!\S)[-−+])?(?:(?P<first>{_NUMBER})\s?%?\s?[-–]\s?)?(?P<number>{_NUMBER})\s?%",
         lambda m: f"{_sign(m)} {_until(m)}{cardinal(m['number'])} percent",
     )
-    yield rf"\b(?P<spelled>{_SPELLED}) %(?!\w)", lambda m: f"{m['spelled']} percent"
+    yield "%", rf"\b(?P<spelled>{_SPELLED}) %(?!\w)", lambda m: f"{m['spelled']} percent"
     degrees = {"C": " Celsius", "F": " Fahrenheit", "": ""}
     yield (
+        "°º",
         rf"(?P<sign>(?<!\S)[-−+])?(?:(?P<first>{_NUMBER})\s?[-–]\s?)?(?P<number>{_NUMBER})\s?[°º]\s?(?P<scale>[CF]\b)?",
         lambda m: f"{_sign(m)} {_until(m)}{_counted(m['number'], 'degree')}{degrees[m['scale'] or '']}",
     )
     yield (
+        ":",
         rf"{_BEFORE}(?P<first>)(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?!\d)"
         r"(?:\s?(?P<half>[aApP]\.?\s?[mM])\b(?:\.(?=,|\s+[a-z0-9]))?|(?=\s?(?P<clock>o'clock)))?",
         _time,
     )
     yield (
+        "",
         rf"{_BEFORE}(?:(?P<first>\d{{1,2}})\s?[-–]\s?)?(?P<hour>\d{{1,2}})(?:\.(?P<minute>[0-5]\d))?(?P<second>)"
         r"\s?(?P<half>[aApP]\.?[mM])\b",
         _time,
     )
-    yield rf"(?<![\w-])(?:{_PHONE})(?![\w-])", lambda m: _digits(m[0])
-    yield rf"{_BEFORE}(?:{_HOTLINES}){_AFTER}(?![,.]\d)", lambda m: _digits(m[0])
-    yield rf"(?i:{_DIALLED})\d{{3,}}(?![\w,.-]\d)\b", lambda m: _digits(m[0])
-    yield r"(?<![\w/])(?P<month>1[0-2]|0?[1-9])/(?P<day>[0-3]?\d)/(?P<year>\d{4}|\d\d)(?![\w/])", _date
-    yield r"(?<![\w/.])(?P<month>[0-3]?\d)(?P<mark>[/.])(?P<day>[0-3]?\d)(?P=mark)(?P<year>\d{4})(?![\w/])", _date
-    yield r"(?<![\w-])(?P<year>\d{4})-(?P<month>[01]\d)-(?P<day>[0-3]\d)(?![\w-])", _iso_date
+    yield "", rf"(?<![\w-])(?:{_PHONE})(?![\w-])", lambda m: _digits(m[0])
+    yield "", rf"{_BEFORE}(?:{_HOTLINES}){_AFTER}(?![,.]\d)", lambda m: _digits(m[0])
+    yield "", rf"(?i:{_DIALLED})\d{{3,}}(?![\w,.-]\d)\b", lambda m: _digits(m[0])
+    yield "/", r"(?<![\w/])(?P<month>1[0-2]|0?[1-9])/(?P<day>[0-3]?\d)/(?P<year>\d{4}|\d\d)(?![\w/])", _date
+    yield "", r"(?<![\w/.])(?P<month>[0-3]?\d)(?P<mark>[/.])(?P<day>[0-3]?\d)(?P=mark)(?P<year>\d{4})(?![\w/])", _date
+    yield "-", r"(?<![\w-])(?P<year>\d{4})-(?P<month>[01]\d)-(?P<day>[0-3]\d)(?![\w-])", _iso_date
     yield (
+        "/",
         r"(?<![\w/.])(?:(?P<whole>\d+)[ -])?(?P<above>\d+)/(?P<below>\d+)(?![\w/])",
         _fraction,
     )
-    yield r"(?:(?P<whole>\d+)\s?)?(?P<part>[½¼¾⅓⅔])", _vulgar_fraction
-    yield r"(?<![\w'’])['’]?(?P<digits>\d{1,4})['’]?s\b", _decade
-    yield r"(?<![\w'’])['’](?P<year>\d\d)(?![\w'’])", lambda m: _oh(m["year"])
-    yield r"(?P<number>\d+(?:,\d{3})*)(?:st|nd|rd|th)\b", lambda m: ordinal(m["number"])
-    yield rf"(?<=\b)(?P<named>{_MONTHS}) (?P<day>[12]?\d|3[01])(?![\w.:/-]|,\d{{3}})", _named_day
-    yield rf"{_BEFORE}(?P<first>{_NUMBER})\s?[-–]\s?(?P<last>{_NUMBER})(?![\w-])", _range
+    yield "½¼¾⅓⅔", r"(?:(?P<whole>\d+)\s?)?(?P<part>[½¼¾⅓⅔])", _vulgar_fraction
+    yield "", r"(?<![\w'’])['’]?(?P<digits>\d{1,4})['’]?s\b", _decade
+    yield "'’", r"(?<![\w'’])['’](?P<year>\d\d)(?![\w'’])", lambda m: _oh(m["year"])
+    yield "", r"(?P<number>\d+(?:,\d{3})*)(?:st|nd|rd|th)\b", lambda m: ordinal(m["number"])
+    yield "", rf"(?<=\b)(?P<named>{_MONTHS}) (?P<day>[12]?\d|3[01])(?![\w.:/-]|,\d{{3}})", _named_day
+    yield "-–", rf"{_BEFORE}(?P<first>{_NUMBER})\s?[-–]\s?(?P<last>{_NUMBER})(?![\w-])", _range
     yield (
+        ":",
         rf"{_BEFORE}(?P<first>\d+):(?P<last>\d+)(?![\w:])",
         lambda m: f"{cardinal(m['first'])} to {cardinal(m['last'])}",
     )
     units = "|".join(map(re.escape, sorted(_UNITS, key=len, reverse=True)))
     yield (
+        "",
         rf"(?P<number>{_NUMBER})\s?(?P<unit>{units}){_AFTER}(?:\.(?=,|\s+[a-z0-9]))?",
         lambda m: _counted(m["number"], _UNITS[m["unit"]]),
     )
-    yield r"(?P<sharp>#\s?|\bNo\.\s?)(?=\d)(?P<number>\d+)", lambda m: f"number {cardinal(m['number'])}"
-    yield r"(?<=\d)\s?(?P<sign>[+=x×÷])\s?(?=\d)", lambda m: SIGNS[m["sign"]]
-    yield r"\d+(?:\.\d+){2,}", lambda m: " point ".join(map(cardinal, m[0].split(".")))
+    yield "", r"(?P<sharp>#\s?|\bNo\.\s?)(?=\d)(?P<number>\d+)", lambda m: f"number {cardinal(m['number'])}"
+    yield "+=x×÷", r"(?<=\d)\s?(?P<sign>[+=x×÷])\s?(?=\d)", lambda m: SIGNS[m["sign"]]
+    yield "", r"\d+(?:\.\d+){2,}", lambda m: " point ".join(map(cardinal, m[0].split(".")))
     yield (
+        "",
         r"(?P<sign>(?<!\S)[-−+])?(?P<number>(?:\d+(?:,\d{3})*)?\.\d+|\d+(?:,\d{3})*)(?P<letters>[^\W\d_]{0,3}(?![^\W\d_]))?",
         _joined_number,
     )
@@ -287,4 +302,4 @@ def _named_day(match: re.Match[str]) -> str:
     return f"{match['named']} {ordinal(match['day'])}"
 
 
-_RULES = tuple((re.compile(pattern), speak) for pattern, speak in _rules())
+_RULES = tuple((frozenset(signs), re.compile(pattern), speak) for signs, pattern, speak in _rules())

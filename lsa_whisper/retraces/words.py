@@ -61,10 +61,10 @@ def spoken_words(body: str) -> list[SpokenWord] | None:
 
 def _plainly(words: Sequence[str]) -> list[SpokenWord]:
     """Return the ``words`` of a tier that has nothing else."""
-    ends = list(accumulate(len(word) + 1 for word in words))
+    ends = accumulate(len(word) + 1 for word in words)
     texts = [words[0].casefold(), *(word if word == "A" else word.casefold() for word in words[1:])]
     return [
-        SpokenWord(text, start=end - len(word) - 1, end=end - 1)
+        SpokenWord(text, False, False, False, end - len(word) - 1, end - 1)
         for word, text, end in zip(words, texts, ends, strict=True)
     ]
 

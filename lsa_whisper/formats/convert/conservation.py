@@ -12,7 +12,7 @@ from importlib import import_module
 
 from lsa_whisper.chat import Line, Transcript, Utterance
 from lsa_whisper.chat.codes import UNTRANSCRIBED
-from lsa_whisper.chat.plain_words import plain_words
+from lsa_whisper.chat.plain_words import count_simple, is_simple
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats import FOR_PEOPLE, FORMAT_SUFFIXES
 from lsa_whisper.formats.docx import NOTES
@@ -57,9 +57,9 @@ def counts_of(transcript: Transcript) -> TranscriptCounts:
     said = transcript.utterances
     by_text: dict[str, tuple[int, int]] = {}  # long conversations say the same again and again
     for each in said:
-        if each.text not in by_text:
-            plain = len(plain_words(each.text))
-            by_text[each.text] = (plain, 0) if plain else (len(transcribed_words(each)), len(each.reading.events))
+        if (text := each.text) not in by_text:
+            simple = is_simple(text)
+            by_text[text] = count_simple(text) if simple else (len(transcribed_words(each)), len(each.reading.events))
     return TranscriptCounts(
         len(said),
         sum(by_text[each.text][0] for each in said),
