@@ -47,7 +47,7 @@ class Utterance:
     @cached_attribute
     def text(self) -> str:
         """The main tier without speaker and bullets, on one line."""
-        return " ".join(BULLET.sub(" ", self.body).split())
+        return " ".join((BULLET.sub(" ", self.body) if "\x15" in self.body else self.body).split())
 
     @cached_attribute
     def span(self) -> TimeSpan | None:
@@ -57,7 +57,8 @@ class Utterance:
         times = [pair for bullet in BULLET.findall(self.body) for pair in _TIMES.findall(bullet)]
         if not times:
             return None
-        return TimeSpan(min(int(start) for start, _ in times), max(int(end) for _, end in times))
+        starts, ends = zip(*times, strict=True)
+        return TimeSpan(min(map(int, starts)), max(map(int, ends)))
 
     @cached_attribute
     def tree(self) -> Tree:
@@ -184,6 +185,8 @@ def utterance(
     text = " ".join(text.split())
     bullet = f" \x15{span.start_ms}_{span.end_ms}\x15" if span else ""
     made = Utterance(speaker, f"*{speaker}:\t{text}{bullet}\n")
+    if speaker.isalnum() and "\x15" not in text and (span is None or 0 <= span.start_ms <= span.end_ms):
+        vars(made).update(text=text, span=span)  # what would be read from it
     if not words:
         return made
     timed = " ".join(f"{word} \x15{at.start_ms}_{at.end_ms}\x15" if at else word for word, at in words)

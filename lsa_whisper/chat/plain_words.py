@@ -6,8 +6,10 @@ import re
 
 _WORD = r"(?![xywXYW]{2,3}\b)[a-zA-Z]+(?:'[a-zA-Z]+)*"
 _PLAIN = re.compile(rf"({_WORD}(?: {_WORD})*)(?: [.?!])?")
-_FILLER = r"&-(?![xywXYW]{2,3}\b)[a-zA-Z]+"
-_ITEM = rf"(?:{_WORD}|{_FILLER})"
+_ASIDE = r"&[-+](?![xywXYW]{2,3}\b)[a-zA-Z]+"
+_NUMBER = "(?:\u200d[a-zA-Z]+)+"
+"""A number whose words are joined, as labels have it."""
+_ITEM = rf"(?:{_WORD}|{_ASIDE}|{_NUMBER})"
 _RETRACE = rf"(?:<{_ITEM}(?: {_ITEM})+>|{_ITEM}) \[/{{1,3}}\]"
 _SIMPLE = re.compile(rf"(?:(?:{_RETRACE}|{_ITEM}) )*{_ITEM}(?: [.?!])?")
 
@@ -23,7 +25,7 @@ def plain_words(tier: str) -> list[str]:
 
 
 def is_simple(tier: str) -> bool:
-    """Return whether a main tier has nothing but words, fillers, retraces that are not nested, and a terminator.
+    """Return whether a main tier has nothing but words, fillers, cut-off words, retraces and a terminator.
 
     >>> is_simple("&-um <I want> [/] I want it ."), is_simple("it ran [/] ."), is_simple("&=laughs no .")
     (True, False, False)
@@ -38,4 +40,4 @@ def count_simple(tier: str) -> tuple[int, int]:
     (6, 2)
     """
     retraces = tier.count(" [")
-    return tier.count(" ") + 1 - retraces - (tier[-1] in ".?!"), retraces + tier.count("&-")
+    return tier.count(" ") + 1 - retraces - (tier[-1] in ".?!"), retraces + tier.count("&")

@@ -29,7 +29,7 @@ def infer_all_marks(texts: Sequence[str], *, repetitions: bool, language: str = 
     said = [_with_fillers(text, language) for text in texts]
     if not repetitions:
         return [" ".join(words) for words in said]
-    said = [_apart(words, language) for words in said]
+    said = [_apart(words, language) if "-" in text or "&+" in text else words for text, words in zip(texts, said)]
     if language != "eng":
         return [" ".join(_repeats(words)) for words in said]
     return [marked.text for marked in mark_all_retraces([" ".join(words) for words in said])]
@@ -38,8 +38,9 @@ def infer_all_marks(texts: Sequence[str], *, repetitions: bool, language: str = 
 def _with_fillers(text: str, language: str) -> list[str]:
     sounds = fillers(language)
     words = text.split()
-    if not is_hummed(words):
-        words = [f"&-{word.lower()}" if word.lower() in sounds else word for word in words]
+    lowered = list(map(str.lower, words))
+    if not sounds.isdisjoint(lowered) and not is_hummed(words):
+        words = [f"&-{low}" if low in sounds else word for word, low in zip(words, lowered, strict=True)]
     first = next((at for at, word in enumerate(words) if not word.startswith(("&", "("))), len(words))
     for at in range(min(first + 1, len(words))):
         words[at] = words[at].lower() if words[at].startswith("&+") else uncapitalized(words[at], language)

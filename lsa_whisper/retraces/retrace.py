@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.retraces.frames import FRAME_CONFIDENCE, frames
@@ -23,8 +23,7 @@ _PREDICATES = (OPEN, "be", "have", "do", "modal", "negation", "adverb")
 """Classes of words that may follow a subject."""
 
 
-@dataclass(frozen=True, slots=True)
-class Retrace:
+class Retrace(NamedTuple):
     """Words ``first`` to ``last`` (inclusive) were taken back; ``code`` says how, ``confidence`` how likely."""
 
     first: int
@@ -65,7 +64,7 @@ def _in_utterance(words: Sequence[SpokenWord], found: Sequence[WordProbabilities
         for part in (_same_kind(words, each) for each in _copies(words, _without_fragment(words, whole)))
         if not all(word.cut_off for word in words[part.first : part.last + 1]) and not _is_fluent(words, part)
     ]
-    learned = _with_further_copies(words, learned)
+    learned = _with_further_copies(words, learned) if learned else learned
     return sorted([*learned, *_by_grammar(words, learned, threshold)], key=lambda each: each.first)
 
 
@@ -80,7 +79,7 @@ def _with_further_copies(words: Sequence[SpokenWord], learned: Sequence[Retrace]
         length, after = each.last + 1 - each.first, each.last + 1
         said = texts[each.first : after]
         while each.code == "[/]" and texts[after : after + 2 * length] == 2 * said:
-            chained.append(replace(each, first=after, last=after + length - 1))
+            chained.append(each._replace(first=after, last=after + length - 1))
             after += length
     return chained
 
@@ -102,7 +101,7 @@ def _without_fragment(words: Sequence[SpokenWord], retrace: Retrace) -> Retrace:
     last = retrace.last
     while last > retrace.first and words[last].cut_off:
         last -= 1
-    return replace(retrace, last=last)
+    return retrace._replace(last=last)
 
 
 def _repair(words: Sequence[SpokenWord], retrace: Retrace) -> int:
@@ -116,7 +115,7 @@ def _same_kind(words: Sequence[SpokenWord], retrace: Retrace) -> Retrace:
     word, after = words[retrace.first], words[_repair(words, retrace)]
     one = retrace.first == retrace.last and retrace.code == "[///]"
     alike = not word_class(word.text).startswith(OPEN) and word_class(word.text) == word_class(after.text)
-    return replace(retrace, code="[//]") if one and alike else retrace
+    return retrace._replace(code="[//]") if one and alike else retrace
 
 
 def _is_fluent(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
@@ -200,7 +199,7 @@ def _copies(words: Sequence[SpokenWord], retrace: Retrace) -> list[Retrace]:
         room = end - at
         length = next((n for n in range(1, room) if _same_again(texts, at, n)), room)
         code = "[/]" if _same_again(texts, at, length) else "[//]" if retrace.code == "[/]" else retrace.code
-        parts.append(replace(retrace, first=at, last=at + length - 1, code=code))
+        parts.append(retrace._replace(first=at, last=at + length - 1, code=code))
         at += length
     return parts
 

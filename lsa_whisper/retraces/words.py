@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import NamedTuple
 
-from lsa_whisper.chat.plain_words import plain_words
+from lsa_whisper.chat.plain_words import is_simple
 from lsa_whisper.chat.tree import Group, Item, Marker, Word, build_tree
 from lsa_whisper.timespan import TimeSpan
 
@@ -53,20 +52,30 @@ def spoken_words(body: str) -> list[SpokenWord] | None:
     >>> spoken_words("<I want> [/] I want it .") is None
     True
     """
-    if plain := plain_words(body):
-        return _plainly(plain)
+    if is_simple(body):
+        return None if " [" in body else list(_simply(body))
     items = build_tree(body).items
     return _words_of(items, body) if all(map(_is_plain, items)) else None
 
 
-def _plainly(words: Sequence[str]) -> list[SpokenWord]:
-    """Return the ``words`` of a tier that has nothing else."""
-    ends = accumulate(len(word) + 1 for word in words)
-    texts = [words[0].casefold(), *(word if word == "A" else word.casefold() for word in words[1:])]
-    return [
-        SpokenWord(text, False, False, False, end - len(word) - 1, end - 1)
-        for word, text, end in zip(words, texts, ends, strict=True)
-    ]
+def _simply(body: str) -> Iterator[SpokenWord]:
+    """Yield the words of a tier that has nothing else but fillers, cut-off words and a terminator."""
+    start, filler, first = 0, False, True
+    for word in body.split(" "):
+        end = start + len(word)
+        if word.startswith("&-"):
+            filler = True
+        elif word[0] not in ".?!":
+            cut_off = word[0] == "&"
+            text = word[2:] if cut_off else word
+            yield SpokenWord(_spelled(text, first), cut_off, filler, False, start, end)
+            filler = first = False
+        start = end + 1
+
+
+def _spelled(word: str, first: bool) -> str:
+    """Return a word in small letters; a capital behind other words is the name of a letter, not the article: "an A"."""
+    return word if word == "A" and not first else word.casefold()
 
 
 def marked_words(body: str) -> list[SpokenWord]:
@@ -123,8 +132,7 @@ class _Reader:
     def _add(self, item: Word) -> None:
         cut_off = item.text.startswith(("&+", "&~"))
         text = _SPELLING.sub("", item.text[2:] if cut_off else item.text)
-        # A capital behind other words is the name of a letter, not the article: "an A".
-        text = text if text == "A" and self.words else text.casefold()
+        text = _spelled(text, not self.words)
         self.words.append(SpokenWord(text, cut_off, self._filler, self._comma, item.offset, _end(item, self.body)))
         self._filler = self._comma = False
 

@@ -73,6 +73,9 @@ class PlainReader:
                 self._known.clear()
 
     def _utterances_of(self, part: SpokenText, found: PlainText, code: str) -> Iterator[Utterance]:
+        if len(found.tiers) == 1 and not found.comments and not found.remarks[0]:
+            yield spoken_utterance(part, code, found.tiers[0])
+            return
         self._tags.update(found.tags)
         tiers = found.tiers or (("0 .",) if found.comments or part.tiers else ())
         first = (*part.tiers, *(("%com", one) for one in found.comments))
