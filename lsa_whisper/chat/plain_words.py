@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-_WORD = r"(?![xywXYW]{2,3}\b)[a-zA-Z]+(?:'[a-zA-Z]+)*"
+_NOT_UNTRANSCRIBED = r"(?![xywXYW]{2,3}\b)"
+_WORD = rf"(?:[a-vzA-VZ][a-zA-Z]*|{_NOT_UNTRANSCRIBED}[xywXYW][a-zA-Z]*)(?:'[a-zA-Z]+)*"
 _PLAIN = re.compile(rf"({_WORD}(?: {_WORD})*)(?: [.?!])?")
-_ASIDE = r"&[-+](?![xywXYW]{2,3}\b)[a-zA-Z]+"
 _NUMBER = "(?:\u200d[a-zA-Z]+)+"
 """A number whose words are joined, as labels have it."""
-_ITEM = rf"(?:{_WORD}|{_ASIDE}|{_NUMBER})"
-_RETRACE = rf"(?:<{_ITEM}(?: {_ITEM})+>|{_ITEM}) \[/{{1,3}}\]"
-_SIMPLE = re.compile(rf"(?:(?:{_RETRACE}|{_ITEM}) )*{_ITEM}(?: [.?!])?")
+_ITEM = rf"(?:{_WORD}|&[-+]{_NOT_UNTRANSCRIBED}[a-zA-Z]+|{_NUMBER})"
+_CODE = r" \[/{1,3}\]"
+_SIMPLE = re.compile(rf"(?:(?:{_ITEM}(?:{_CODE})?|<{_ITEM}(?: {_ITEM})+>{_CODE}) )*{_ITEM}(?: [.?!])?")
 
 
 def plain_words(tier: str) -> list[str]:

@@ -29,7 +29,10 @@ def infer_all_marks(texts: Sequence[str], *, repetitions: bool, language: str = 
     said = [_with_fillers(text, language) for text in texts]
     if not repetitions:
         return [" ".join(words) for words in said]
-    said = [_apart(words, language) if "-" in text or "&+" in text else words for text, words in zip(texts, said)]
+    said = [
+        _apart(words, language) if "-" in text or "&+" in text else words
+        for text, words in zip(texts, said, strict=True)
+    ]
     if language != "eng":
         return [" ".join(_repeats(words)) for words in said]
     return [marked.text for marked in mark_all_retraces([" ".join(words) for words in said])]

@@ -6,7 +6,7 @@ Two English words are alike as copies, as cut-off beginnings, and as members of 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -109,7 +109,7 @@ class Likenesses:
         ahead = np.arange(2 * WINDOW + 2)[:, None]
         self.inside = np.zeros((len(ahead), count + len(ahead)), dtype=bool)
         self.inside[1:, :count] = np.arange(count) + ahead[1:] < words.ends
-        self.codes = np.zeros(self.inside.shape, dtype=np.int64)
+        self.codes = np.zeros(self.inside.shape, dtype=np.int8)
         first, distance = np.nonzero(self._may_be_alike().T)
         texts, cuts = [word.text for word in words.said], [word.cut_off for word in words.said]
         self.codes[distance, first] = [
@@ -130,14 +130,15 @@ class Likenesses:
             may[distance, :size] = found
         return may & self.inside
 
+    @cached_property
     def pairs(self) -> tuple[Numbers, Numbers, Numbers]:
-        """Return the first words of all pairs that are alike, how far ahead the second is, and how many are nearer."""
+        """The first words of all pairs that are alike, how far ahead the second is, and how many are nearer."""
         first, distance = np.nonzero(self.codes.T)
         return first, distance, np.arange(len(first)) - np.searchsorted(first, first)
 
     def column(self, distance: Numbers, first: Numbers) -> Column:
         """Return how alike these pairs are."""
-        return Column(LIKENESSES, self.codes[distance, first])
+        return Column(LIKENESSES, self.codes[distance, first].astype(np.int64))
 
     def tables(self) -> Iterator[Table]:
         """Yield the tables of words that are like a later one, and of the best groups around each word."""
@@ -147,14 +148,16 @@ class Likenesses:
 
     def _copies(self) -> Table:
         """Where the word is repeated, and whether its neighbours are too."""
-        first, distance, nearer = self.pairs()
+        first, distance, nearer = self.pairs
         second, apart = first + distance, distance > 1
         found = self.column(distance, first)
         columns = {
             "found": found,
             "distance": Column.count(distance),
-            "after": Column((*LIKENESSES, "-"), np.where(apart, self.codes[distance, first + 1], len(LIKENESSES))),
-            "before": Column(LIKENESSES, np.where(apart, self.codes[distance, first - 1], 0)),
+            "after": Column(
+                (*LIKENESSES, "-"), np.where(apart, self.codes[distance, first + 1], np.int64(len(LIKENESSES)))
+            ),
+            "before": Column(LIKENESSES, np.where(apart, self.codes[distance, first - 1], np.int64(0))),
             "class if same": self.words.of_word("class", first).where(found.indices == _CODES["same"]),
             "if first": Column(ONLY_IF, (nearer == 0).astype(np.int64)),
             "if cut off": Column(ONLY_IF, apart * self.words.cut_off[second - 1]),
@@ -170,7 +173,7 @@ class Likenesses:
             (first,) = np.nonzero(_MATCHED[self.codes[distance]] == 1)
             nearest[first + distance], alike[first + distance] = distance, self.codes[distance, first]
         columns = {
-            "if none": Column(ONLY_IF, (self.codes.sum(0)[:count] == 0).astype(np.int64)),
+            "if none": Column(ONLY_IF, (self.codes.max(0)[:count] == 0).astype(np.int64)),
             "distance": Column.count(nearest),
             "earlier": Column((ABSENT, *LIKENESSES[1:]), alike),
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 from lsa_whisper.chat.codes import UNTRANSCRIBED
@@ -13,6 +14,7 @@ from lsa_whisper.retraces.words import SpokenWord
 
 EMPHATIC = frozenset(("very", "really", "bye", "no", "yeah", "yes", "ha", "so", "night", "there", "knock", "choo"))
 """Words that fluent speakers repeat for emphasis."""
+_TAKEN_BACK = attrgetter("taken_back")
 _DISCOURSE_MARKERS = (("you", "know"), ("i", "mean"))
 _MIN_REFORMULATION = 0.4
 """Least confidence of a reformulation, in which nothing is alike: below it, a fifth of the words are right."""
@@ -57,6 +59,8 @@ def find_all_retraces(
 
 
 def _in_utterance(words: Sequence[SpokenWord], found: Sequence[WordProbabilities], threshold: float) -> list[Retrace]:
+    if not any(map(_TAKEN_BACK, found)):
+        return list(_by_grammar(words, [], threshold))
     retraces = (_retrace(found, first, last) for first, last in _groups(found, threshold) if last + 1 < len(words))
     learned = [
         part
@@ -64,7 +68,7 @@ def _in_utterance(words: Sequence[SpokenWord], found: Sequence[WordProbabilities
         for part in (_same_kind(words, each) for each in _copies(words, _without_fragment(words, whole)))
         if not all(word.cut_off for word in words[part.first : part.last + 1]) and not _is_fluent(words, part)
     ]
-    learned = _with_further_copies(words, learned) if learned else learned
+    learned = _with_further_copies(words, learned)
     return sorted([*learned, *_by_grammar(words, learned, threshold)], key=lambda each: each.first)
 
 

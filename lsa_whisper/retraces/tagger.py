@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -89,8 +89,8 @@ class Tagger:
         marginals = self._model.marginals(self._states(utterances), counts)
         (likely,) = np.nonzero(marginals[:, self._model.labels.index(NOT_TAKEN_BACK)] <= 1 - least)
         words = [self._not_taken_back] * len(marginals)
-        for at, row in zip(likely.tolist(), marginals[likely].tolist(), strict=True):
-            words[at] = self._word(row)
+        for at, word in zip(likely.tolist(), self._words(marginals[likely]), strict=True):
+            words[at] = word
         return [words[end - count : end] for end, count in zip(accumulate(counts), counts, strict=True)]
 
     @cached_property
@@ -102,9 +102,12 @@ class Tagger:
         """Return the sums of the weights of the features of each word."""
         return self._model.states(all_tables(utterances), sum(map(len, utterances)))
 
-    def _word(self, row: Sequence[float]) -> WordProbabilities:
-        kinds = {kind: sum(row[at] for at in places) for kind, places in self._places_of.items()}
-        return WordProbabilities(kinds, sum(row[at] for at in self._beginnings), sum(kinds.values()))
+    def _words(self, marginals: Matrix) -> Iterator[WordProbabilities]:
+        begins = marginals[:, self._beginnings].sum(1).tolist()
+        of_kinds = (marginals[:, places].sum(1).tolist() for places in self._places_of.values())
+        for probabilities, beginning in zip(zip(*of_kinds, strict=True), begins, strict=True):
+            kinds = dict(zip(self._places_of, probabilities, strict=True))
+            yield WordProbabilities(kinds, beginning, sum(probabilities))
 
     @cached_property
     def _not_taken_back(self) -> WordProbabilities:

@@ -20,8 +20,12 @@ from lsa_whisper.retraces.words import SpokenWord
 
 _ALIKE = {"same stem": 0.6, "same beginning": 0.6, "related class": 0.6, "same class": 0.4, "": 0.0}
 _OTHER_LIKENESS, _SAME_KIND = 0.3, 0.2
-_WORTH = np.array([1 + 1j if name in COPIES else _ALIKE.get(name, _OTHER_LIKENESS) for name in LIKENESSES])
-"""How much it counts that a word may stand for another, and whether it is a copy."""
+_WORTH = np.array(
+    [1 + 1j if name in COPIES else _ALIKE.get(name, _OTHER_LIKENESS) for name in LIKENESSES] + [_SAME_KIND]
+)
+"""How much it counts that a word may stand for another, by their likeness, and whether it is a copy."""
+_KIND = len(LIKENESSES)
+"""Stands for words that are not alike but of one kind."""
 _STEPS = 5
 _RANKS = 2
 _BEGINS = (*LIKENESSES, "kind")
@@ -72,7 +76,7 @@ def all_tables(utterances: Sequence[Sequence[SpokenWord]]) -> Iterator[Table]:
 
 def _first_copies(like: Likenesses) -> Table:
     """The next two words that are like each word, with what stands before them and what they would follow."""
-    first, distance, nearer = like.pairs()
+    first, distance, nearer = like.pairs
     near = (distance <= WINDOW) & (nearer < 2)
     first, distance = first[near], distance[near]
     of_word, copy = like.words.of_word, first + distance
@@ -112,14 +116,14 @@ def _windows(like: Likenesses) -> Iterator[Table]:
     first, repair, length, score, copies = (
         values[best] for values in (first, repair, length, score, total.imag.astype(np.int64))
     )
-    alike = like.codes[length, first]
+    alike = like.column(length, first).indices
     same_kind = (alike == 0) & (broad.indices[first] == broad.indices[repair])
     columns = {
         "rank": Column.count(rank),
         "score": Column.count(np.minimum(_STEPS, (score * _STEPS + 1e-9).astype(np.int64))),
         "length": Column.count(length),
         "copies": Column.count(copies),
-        "begins": Column(_BEGINS, np.where(same_kind, len(LIKENESSES), alike)),
+        "begins": Column(_BEGINS, np.where(same_kind, _KIND, alike)),
         "parted": words.of_word("parted", repair),
         "from first": Column.count(at - first),
         "to repair": Column.count(repair - at),
@@ -141,16 +145,16 @@ def _candidates(like: Likenesses, broad: Column) -> tuple[Numbers, Numbers, npt.
     The last is a complex number: how much the words count that may stand for each other in the best alignment, and how
     many of them are copies. NumPy orders such numbers by their real part, then by the other one.
     """
-    worth, same_kind = _WORTH[like.codes], _same_kind(like, broad.indices)
+    same_kind = _same_kind(like, broad.indices)
     content = np.isin(broad.values, list(CONTENT_KINDS))[broad.indices]
-    counts = same_kind & np.append(content, np.zeros(len(like.codes), dtype=bool))
-    worth[counts & (like.codes == 0)] = _SAME_KIND
+    codes = like.codes.copy()
+    codes[:, : len(content)][same_kind[:, : len(content)] & content & (codes[:, : len(content)] == 0)] = _KIND
     cut_off = np.append(like.words.cut_off, np.zeros(len(like.codes), dtype=np.int64)) > 0
     found = []
     for length in range(1, WINDOW + 1):
         parted = np.roll(cut_off, 1 - length)
         (first,) = np.nonzero(like.inside[length] & (parted | same_kind[length] | (like.codes[length] > 0)))
-        total = _best_alignment(worth, first, length)
+        total = _best_alignment(codes, first, length)
         some = (total.real > 0) | parted[first]
         found.append((first[some], first[some] + length, total[some]))
     first, repair, totals = (np.concatenate(parts) for parts in zip(*found, strict=True))
@@ -165,11 +169,11 @@ def _same_kind(like: Likenesses, broad: Numbers) -> npt.NDArray[np.bool_]:
     return same & like.inside
 
 
-def _best_alignment(worth: npt.NDArray[np.complex128], first: Numbers, length: int) -> npt.NDArray[np.complex128]:
+def _best_alignment(codes: npt.NDArray[np.int8], first: Numbers, length: int) -> npt.NDArray[np.complex128]:
     """Return what the best alignment of windows with the words behind them counts; these may be two words more."""
     total = np.zeros((length + 3, len(first)), dtype=np.complex128)
     for step in range(length):
-        ahead = worth[length - step : 2 * length + 2 - step, first + step]
+        ahead = _WORTH[codes[length - step : 2 * length + 2 - step, first + step]]
         total[1:] = np.maximum(total[1:], total[:-1] + ahead)
         total = np.maximum.accumulate(total, axis=0)
     best: npt.NDArray[np.complex128] = total[-1]

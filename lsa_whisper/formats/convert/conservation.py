@@ -54,18 +54,14 @@ class Loss:
 
 def counts_of(transcript: Transcript) -> TranscriptCounts:
     """Return what a CHAT transcript holds."""
-    said = transcript.utterances
+    words = marks = times = 0
     by_text: dict[str, tuple[int, int]] = {}  # long conversations say the same again and again
-    for each in said:
+    for each in transcript.utterances:
         if (text := each.text) not in by_text:
             simple = is_simple(text)
             by_text[text] = count_simple(text) if simple else (len(transcribed_words(each)), len(each.reading.events))
-    return TranscriptCounts(
-        len(said),
-        sum(by_text[each.text][0] for each in said),
-        sum(by_text[each.text][1] for each in said),
-        sum(each.span is not None for each in said),
-    )
+        words, marks, times = words + by_text[text][0], marks + by_text[text][1], times + (each.span is not None)
+    return TranscriptCounts(len(transcript.utterances), words, marks, times)
 
 
 def transcribed_words(utterance: Utterance) -> list[str]:
