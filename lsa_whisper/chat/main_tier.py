@@ -54,7 +54,7 @@ class Utterance:
         """The span from the earliest to the latest time in the bullets; ``None`` without bullets."""
         if "\x15" not in self.body:
             return None
-        times = [pair for bullet in BULLET.findall(self.body) for pair in _TIMES.findall(bullet)]
+        times = _TIMES.findall("".join(BULLET.findall(self.body)))
         if not times:
             return None
         starts, ends = zip(*times, strict=True)

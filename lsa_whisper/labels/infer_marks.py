@@ -41,12 +41,13 @@ def infer_all_marks(texts: Sequence[str], *, repetitions: bool, language: str = 
 def _with_fillers(text: str, language: str) -> list[str]:
     sounds = fillers(language)
     words = text.split()
-    lowered = list(map(str.lower, words))
+    lowered = [word.lower() for word in words]
     if not sounds.isdisjoint(lowered) and not is_hummed(words):
         words = [f"&-{low}" if low in sounds else word for word, low in zip(words, lowered, strict=True)]
-    first = next((at for at, word in enumerate(words) if not word.startswith(("&", "("))), len(words))
-    for at in range(min(first + 1, len(words))):
-        words[at] = words[at].lower() if words[at].startswith("&+") else uncapitalized(words[at], language)
+    for at, word in enumerate(words):
+        words[at] = word.lower() if word.startswith("&+") else uncapitalized(word, language)
+        if not word.startswith(("&", "(")):
+            break
     return words
 
 

@@ -35,6 +35,7 @@ _LAST_DASH = re.compile(rf"(?<=[\w'’,])\s*{_DASH}\s*\Z")
 _DASHES = re.compile(
     rf"(?<=[^\W\d_])\s*{_DASH}(?=[.?!,;:\s\"”])|(?<=\w){_DASH}(?=[^\W\d_])|(?<=\s){_DASH}(?=\s|[^\W\d_])"
 )
+_DOTS_OR_DASHES = re.compile(r"[…–—]|\.\.|--")
 _MAY_CHANGE = re.compile(r"[.;…–—@]|--|[\"”»“]|[^\x00-\u036f]")
 _TOKEN = re.compile(r"(?P<open>[^\w.?!+&]*)(?P<core>.*?)(?P<marks>[.?!]*)(?P<close>[\"”“»’')\],;:]*)", re.DOTALL)
 _LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]{1,2}(?:\.-?[^\W\d_])+(?:\.(?=\W|\Z))?")
@@ -127,6 +128,8 @@ def _prepared(text: str, language: str) -> str:
         text = text.translate(_SCRIPTS)
     if spaced := spaced_abbreviations(language):
         text = spaced.sub(lambda match: "".join(match[0].split()), text)
+    if not _DOTS_OR_DASHES.search(text):
+        return text
     text = _DOTS.sub(lambda match: f"...{match['asked']}{match['close']} ", _LEADING.sub("", text))
     return _DASHES.sub(" ", _LAST_DASH.sub(" +/.", text))
 

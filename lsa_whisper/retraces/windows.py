@@ -135,7 +135,7 @@ def _windows(like: Likenesses) -> Iterator[Table]:
         "if first": Column(ONLY_IF, (at == first).astype(np.int64)),
     }
     yield Table(at, columns, _WINDOWS)
-    alone = np.setdiff1d(np.arange(count), ranked[0][0])
+    (alone,) = np.nonzero(np.bincount(ranked[0][0], minlength=count) == 0)
     yield Table(alone, {"if none": Column(ONLY_IF, np.ones(len(alone), dtype=np.int64))}, _NO_WINDOW)
 
 
@@ -146,7 +146,7 @@ def _candidates(like: Likenesses, broad: Column) -> tuple[Numbers, Numbers, npt.
     many of them are copies. NumPy orders such numbers by their real part, then by the other one.
     """
     same_kind = _same_kind(like, broad.indices)
-    content = np.isin(broad.values, list(CONTENT_KINDS))[broad.indices]
+    content = np.array([kind in CONTENT_KINDS for kind in broad.values])[broad.indices]
     codes = like.codes.copy()
     codes[:, : len(content)][same_kind[:, : len(content)] & content & (codes[:, : len(content)] == 0)] = _KIND
     cut_off = np.append(like.words.cut_off, np.zeros(len(like.codes), dtype=np.int64)) > 0

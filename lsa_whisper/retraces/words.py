@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import NamedTuple
 
 from lsa_whisper.chat.plain_words import is_simple
@@ -53,24 +54,26 @@ def spoken_words(body: str) -> list[SpokenWord] | None:
     True
     """
     if is_simple(body):
-        return None if " [" in body else list(_simply(body))
+        return None if " [" in body else _simply(body)
     items = build_tree(body).items
     return _words_of(items, body) if all(map(_is_plain, items)) else None
 
 
-def _simply(body: str) -> Iterator[SpokenWord]:
-    """Yield the words of a tier that has nothing else but fillers, cut-off words and a terminator."""
-    start, filler, first = 0, False, True
-    for word in body.split(" "):
-        end = start + len(word)
+def _simply(body: str) -> list[SpokenWord]:
+    """Return the words of a tier that has nothing else but fillers, cut-off words and a terminator."""
+    words = body.removesuffix(body[-1]).split() if body[-1] in ".?!" else body.split()
+    ends = accumulate(len(word) + 1 for word in words)
+    found = []
+    filler = False
+    for word, end in zip(words, ends, strict=True):
         if word.startswith("&-"):
             filler = True
-        elif word[0] not in ".?!":
-            cut_off = word[0] == "&"
-            text = word[2:] if cut_off else word
-            yield SpokenWord(_spelled(text, first), cut_off, filler, False, start, end)
-            filler = first = False
-        start = end + 1
+            continue
+        cut_off = word[0] == "&"
+        text = _spelled(word[2:] if cut_off else word, not found)
+        found.append(SpokenWord(text, cut_off, filler, False, end - len(word) - 1, end - 1))
+        filler = False
+    return found
 
 
 def _spelled(word: str, first: bool) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lsa_whisper.chat import Utterance, utterance
 from lsa_whisper.chat.scan import TERMINATORS
@@ -70,8 +70,7 @@ def without_end(text: str) -> str:
     return _CHAT_END.sub("", text)
 
 
-@dataclass(frozen=True)
-class PlainText:
+class PlainText(NamedTuple):
     """What plain text became.
 
     Attributes:
@@ -163,7 +162,7 @@ class _Draft:
         tiers, remarks = [], []
         for each in found:
             tier = each.text if infer_marks else _unmarked(each)
-            if tier and not _PAUSES.fullmatch(tier):
+            if tier and not (tier[0] == "(" and _PAUSES.fullmatch(tier)):
                 if places:
                     tier = _HELD.sub(lambda match: places.get(len(match.group(1)), match.group()), tier)
                 tiers.append(with_names(tier, names, self._language))

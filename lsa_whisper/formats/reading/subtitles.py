@@ -41,7 +41,6 @@ _CAPITAL_NAME = re.compile(r"^\s*[A-Z][A-Z0-9 .'-]{1,30}:(?=\s)", re.MULTILINE)
 _TITLE_NAME = re.compile(r"[A-Z][\w.'-]*(?: [A-Z0-9][\w.'-]*){0,3}:(?=\s)")
 """A name behind the sign of a turn."""
 _SBV_TIMES = re.compile(r"^[ \t]*([\d:.]{7,}),([\d:.]{7,})[ \t]*$", re.MULTILINE)
-_BRACKET = re.compile(r"[\[(]")
 _NOTE = re.compile(r"^NOTE[ \t\n]+(\S.*?)(?=\n[ \t]*\n|\Z)", re.MULTILINE | re.DOTALL)
 _LANGUAGE = re.compile(r"^Language:\s*([A-Za-z]{2,3})\b", re.MULTILINE)
 
@@ -68,9 +67,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     cues = list(without_repeated_lines(cues))
     named = has_speaker_prefixes([_plain(cue.lines[0]) for cue in cues], conventions)
     name = _NAME if named else _CAPITAL_NAME
-    speakers = bracketed_speakers(
-        "\n".join(cue.lines) for cue in cues if any(_BRACKET.search(line) for line in cue.lines)
-    )
+    speakers = bracketed_speakers(text for cue in cues if "[" in (text := "\n".join(cue.lines)) or "(" in text)
     if speakers:
         cues = [cue._replace(lines=(with_colons("\n".join(cue.lines), speakers),)) for cue in cues]
         name = re.compile(rf"{name.pattern}|^\s*(?:{'|'.join(map(re.escape, speakers))}):(?=\s)", re.MULTILINE)
