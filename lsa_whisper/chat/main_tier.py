@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from lsa_whisper.chat.cached_attribute import cached_attribute
 from lsa_whisper.chat.lines import Line
+from lsa_whisper.chat.plain_words import plain_words
 from lsa_whisper.chat.reading import Event, Reading
 from lsa_whisper.chat.tree import Marker, Tree, build_tree
 from lsa_whisper.chat.word import WordKind
@@ -73,6 +74,8 @@ class Utterance:
     @cached_attribute
     def terminator(self) -> str:
         """The last terminator of the tier, or an empty string."""
+        if self.text.endswith((" .", " ?", " !")):
+            return self.text[-1]
         for item in reversed(self.tree.items):
             if isinstance(item, Marker) and item.kind in ("terminator", "ca"):
                 return item.text
@@ -118,7 +121,7 @@ class Utterance:
         >>> utterance("PAR", "&-um the [/] the ↫b-b↫ball .").verbatim()
         ['um', 'the', 'the', 'b-', 'b-', 'ball']
         """
-        return list(self.reading.verbatim)
+        return plain_words(self.text) or list(self.reading.verbatim)
 
     def fluent(self) -> list[str]:
         """Return the words without disfluencies, with replacements applied and omitted sounds restored.
@@ -142,7 +145,7 @@ class Utterance:
         >>> [(e.kind.value, e.start, e.end, e.repair_start) for e in utterance("PAR", "<I want> [/] I want .").events()]
         [('repetition', 0, 2, 2)]
         """
-        return list(self.reading.events)
+        return [] if plain_words(self.text) else list(self.reading.events)
 
     def unusable(self) -> str | None:
         """Return why the words do not match the audio (such as ``untranscribed``), or ``None`` if they do."""

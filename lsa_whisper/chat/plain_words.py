@@ -11,7 +11,9 @@ _NUMBER = "(?:\u200d[a-zA-Z]+)+"
 """A number whose words are joined, as labels have it."""
 _ITEM = rf"(?:{_WORD}|&[-+]{_NOT_UNTRANSCRIBED}[a-zA-Z]+|{_NUMBER})"
 _CODE = r" \[/{1,3}\]"
-_SIMPLE = re.compile(rf"(?:(?:{_ITEM}(?:{_CODE})?|<{_ITEM}(?: {_ITEM})+>{_CODE}) )*{_ITEM}(?: [.?!])?")
+_SIMPLE = re.compile(
+    rf"(?:(?:{_ITEM}(?:{_CODE})?|<{_ITEM}(?: {_ITEM})+>{_CODE}) )*{_ITEM}(?: (?:\+(?:\.\.|//?))?[.?!])?"
+)
 
 
 def plain_words(tier: str) -> list[str]:

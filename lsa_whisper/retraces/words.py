@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, repeat
 from typing import NamedTuple
 
 from lsa_whisper.chat.plain_words import is_simple
@@ -61,17 +61,22 @@ def spoken_words(body: str) -> list[SpokenWord] | None:
 
 def _simply(body: str) -> list[SpokenWord]:
     """Return the words of a tier that has nothing else but fillers, cut-off words and a terminator."""
-    words = body.removesuffix(body[-1]).split() if body[-1] in ".?!" else body.split()
-    ends = accumulate(len(word) + 1 for word in words)
-    found = []
+    words = body.split()
+    if words[-1][0] in ".?!+":
+        words.pop()
+    ends = [end - 1 for end in accumulate(len(word) + 1 for word in words)]
+    starts = [0, *(end + 1 for end in ends)]
+    if "&" not in body:
+        texts = [words[0].casefold(), *(word if word == "A" else word.casefold() for word in words[1:])]
+        return list(map(SpokenWord, texts, repeat(False), repeat(False), repeat(False), starts, ends))
+    found: list[SpokenWord] = []
     filler = False
-    for word, end in zip(words, ends, strict=True):
+    for word, start, end in zip(words, starts, ends, strict=False):
         if word.startswith("&-"):
             filler = True
             continue
         cut_off = word[0] == "&"
-        text = _spelled(word[2:] if cut_off else word, not found)
-        found.append(SpokenWord(text, cut_off, filler, False, end - len(word) - 1, end - 1))
+        found.append(SpokenWord(_spelled(word[2:] if cut_off else word, not found), cut_off, filler, False, start, end))
         filler = False
     return found
 

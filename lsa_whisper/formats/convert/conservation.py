@@ -58,10 +58,15 @@ def counts_of(transcript: Transcript) -> TranscriptCounts:
     by_text: dict[str, tuple[int, int]] = {}  # long conversations say the same again and again
     for each in transcript.utterances:
         if (text := each.text) not in by_text:
-            simple = is_simple(text)
-            by_text[text] = count_simple(text) if simple else (len(transcribed_words(each)), len(each.reading.events))
+            by_text[text] = _words_and_marks(each)
         words, marks, times = words + by_text[text][0], marks + by_text[text][1], times + (each.span is not None)
     return TranscriptCounts(len(transcript.utterances), words, marks, times)
+
+
+def _words_and_marks(each: Utterance) -> tuple[int, int]:
+    if is_simple(each.text):
+        return count_simple(each.text)
+    return len(transcribed_words(each)), len(each.events())
 
 
 def transcribed_words(utterance: Utterance) -> list[str]:
@@ -97,7 +102,7 @@ def losses_of_writing(before: Transcript, after: Transcript) -> Iterator[Loss]:
     said, left = before.utterances, after.utterances
     yield from _loss("utterances", said, left, lambda each: 1, lambda each: tuple(each.verbatim()))
     yield from _lost_words(said, left)
-    yield from _loss("marks", said, left, lambda each: len(each.events()), lambda each: tuple(each.events()))
+    yield from _loss("marks", said, left, lambda each: _words_and_marks(each)[1], lambda each: tuple(each.events()))
     yield from _loss("times", said, left, lambda each: each.span is not None, lambda each: each.span)
     yield from _loss("word times", said, left, lambda each: len(each.word_times), lambda each: tuple(each.word_times))
     yield from _loss("dependent tiers", said, left, lambda each: len(_tiers(each)), _tiers)

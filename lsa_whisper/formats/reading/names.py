@@ -55,7 +55,7 @@ def names_in(texts: Iterable[str], language: str) -> frozenset[str]:
         if plain := plain_sentence(raw, language):
             first, *others = plain[0].split()
             behind.update(others)
-            if not any(map(str.isupper, raw[1:])):
+            if raw[1:] == raw[1:].lower():
                 small.add(first[1:].lstrip("'"))
             elif first[0].islower():
                 small.add(first)

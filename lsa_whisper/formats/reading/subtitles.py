@@ -98,6 +98,8 @@ def turns_in(text: str, span: TimeSpan | None, place: str, speaker: str = "") ->
 
 def _shared(turns: Sequence[tuple[str, str]], span: TimeSpan | None, place: str) -> list[SpokenText]:
     """Return turns with shares of the time by their lengths."""
+    if len(turns) == 1 and (words := " ".join(turns[0][1].split())):
+        return [SpokenText(turns[0][0], words, span, place=place)]
     said = [(name, " ".join(words.split())) for name, words in turns if words.strip()]
     spans = shared_spans(span, [words for _, words in said]) if len(said) > 1 else [span] * len(said)
     return [SpokenText(name, words, at, place=place) for (name, words), at in zip(said, spans, strict=True)]

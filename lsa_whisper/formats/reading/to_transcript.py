@@ -14,7 +14,6 @@ from functools import lru_cache, partial
 from lsa_whisper import chat
 from lsa_whisper.chat import Line, Participant, Transcript, Utterance
 from lsa_whisper.chat.model import participants
-from lsa_whisper.chat.plain_words import plain_words
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.names import names_in
 from lsa_whisper.formats.reading.notation import (
@@ -117,7 +116,7 @@ class PlainReader:
 
 @lru_cache(maxsize=1 << 15)
 def _words(tier: str) -> tuple[str, ...]:
-    return tuple(plain_words(tier) or chat.utterance("", tier).reading.verbatim)
+    return tuple(chat.utterance("", tier).verbatim())
 
 
 def _spans(part: SpokenText, lengths: Sequence[int]) -> list[TimeSpan | None]:
