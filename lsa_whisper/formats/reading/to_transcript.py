@@ -63,7 +63,7 @@ class PlainReader:
         """Yield the utterances of the texts in ``spoken``, by ``people``."""
         for at in range(0, len(spoken), _AT_ONCE):
             parts = [part for each in spoken[at : at + _AT_ONCE] for part in _timed_sentences(each, self._language)]
-            texts = [CONTROLS.sub(" ", part.text) for part in parts]
+            texts = [part.text if part.text.isprintable() else CONTROLS.sub(" ", part.text) for part in parts]
             new = [text for text in dict.fromkeys(texts) if text not in self._known]
             self._known |= zip(new, self._read(new), strict=True)
             for part, text in zip(parts, texts, strict=True):
