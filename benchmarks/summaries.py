@@ -66,7 +66,7 @@ def scoring(found: Figures) -> str:
 
 def convert(found: Figures) -> str:
     return "; ".join(
-        f"{each['from']} to {each['to']}, {each['mb']:g} MB: {each['core_s']} s of one core, {each['peak_memory_mb']} MB"
+        f"{each['from']} to {each['to']}: {each['core_s']} s of one core, {each['peak_memory_mb']} MB"
         for each in found["cases"]
     )
 

@@ -51,12 +51,12 @@ class LinearChain:
         for table in tables:
             sums = np.zeros((len(table.words), len(self.labels)))
             for features, inverse in table.features(self._filter if count > _MANY else None):
-                rows = np.array([self._rows.get(name, 0) for name in features], dtype=np.int64)
-                if 2 * np.count_nonzero(rows[inverse]) > len(inverse):
-                    sums += self._weights[rows].take(inverse, 0)
-                    continue
-                (known,) = np.nonzero(rows[inverse])
-                sums[known] += self._weights[rows[inverse[known]]]
+                rows = np.array([self._rows.get(name, 0) for name in features], dtype=np.int64)[inverse]
+                (known,) = np.nonzero(rows)
+                if 2 * len(known) > len(rows):
+                    sums += self._weights.take(rows, 0)
+                else:
+                    sums[known] += self._weights[rows[known]]
             for label, values in enumerate(sums.T):
                 states[:, label] += np.bincount(table.words, values, count)
         return states
