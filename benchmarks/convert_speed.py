@@ -72,6 +72,7 @@ def main() -> None:
     parser.add_argument("--cues", type=int, default=CUES)
     parser.add_argument("--elan-bytes", type=int, default=ELAN_BYTES)
     parser.add_argument("--runs", type=int, default=RUNS, help="Of which the fastest counts.")
+    parser.add_argument("--note", default="", help="About the machine, for the result.")
     parser.add_argument("--make", type=Path, metavar="FOLDER", help="Only write the files, to this folder.")
     options = parser.parse_args()
     if options.make:
@@ -89,6 +90,7 @@ def main() -> None:
         "convert_speed",
         (),
         f"{options.cues:,} synthetic cues; {options.elan_bytes / 1e6:g} MB of synthetic ELAN",
+        note=options.note,
         runs=options.runs,
         cases=figures,
     )
