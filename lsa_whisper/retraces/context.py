@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lsa_whisper.retraces.tables import ABSENT, END, ONLY_IF, START, Column, Numbers, Table, templates
+from lsa_whisper.retraces.tables import ABSENT, END, ONLY_IF, START, Column, Numbers, Table, read_templates
 from lsa_whisper.retraces.word_kinds import broad_kind, word_class, word_kind
 from lsa_whisper.retraces.words import SpokenWord
 
@@ -19,7 +19,7 @@ _GAPS_MS = (30, 150, 400, 1000)
 _PARTED = tuple("-" * cut + "~" * filler + "," * comma for cut in (0, 1) for filler in (0, 1) for comma in (0, 1))
 """What parts a word from the one before: a cut-off word (-), a filler (~), a comma."""
 
-_WORDS_AROUND = templates("""
+_WORDS_AROUND = read_templates("""
     {always:0}
     word -1: {text:-1}
     word 0: {text:0}
@@ -37,7 +37,7 @@ _WORDS_AROUND = templates("""
     from start: {from start:0}
     to end: {to end:0}
 """)
-_SIGNS = templates("""
+_SIGNS = read_templates("""
     cut off -2{if cut off:-2}
     cut off -1{if cut off:-1}
     cut off 0{if cut off:0}
@@ -53,14 +53,14 @@ _SIGNS = templates("""
     comma before 1{if comma:1}
     cut off, length {length:0}{if cut off:0}
 """)
-_TIMES = templates("""
+_TIMES = read_templates("""
     gap 0: {gap:0}
     gap 1: {gap:1}
     gap 2: {gap:2}
     length: {duration:0}
 """)
-_BREAKS = templates("break: {class:0} {cut off:0} {filler:1} {class:1}")
-_KINDS_AROUND = templates("""
+_BREAKS = read_templates("break: {class:0} {cut off:0} {filler:1} {class:1}")
+_KINDS_AROUND = read_templates("""
     kind -2: {kind:-2}
     kind -1: {kind:-1}
     kind 0: {kind:0}
@@ -79,7 +79,7 @@ _KINDS_AROUND = templates("""
 """)
 
 
-class Words:
+class WordColumns:
     """The words of some utterances, one behind the other, and their columns, which have edges around each utterance.
 
     Attributes:

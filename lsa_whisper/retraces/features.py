@@ -11,8 +11,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from lsa_whisper.retraces.context import Words
-from lsa_whisper.retraces.tables import ABSENT, ONLY_IF, Column, Numbers, Table, best_around, names, templates
+from lsa_whisper.retraces.context import WordColumns
+from lsa_whisper.retraces.tables import ABSENT, ONLY_IF, Column, Numbers, Table, best_around, names, read_templates
 from lsa_whisper.retraces.word_kinds import OPEN, stem_and_clitic, word_class
 from lsa_whisper.retraces.words import SpokenWord
 
@@ -66,12 +66,12 @@ LIKENESSES = (
     "related class",
 )  # fmt: skip
 _CODES = {name: code for code, name in enumerate(LIKENESSES)}
-WINDOW = 6
+MAX_WINDOW = 6
 """The most words that are taken back together."""
 _PARTIAL = {"same stem": 0.7, "same beginning": 0.7, "same class": 0.4}
 _MATCHED = np.array([1.0 if name in COPIES else _PARTIAL.get(name, 0.0) for name in LIKENESSES])
 
-_COPIES = templates("""
+_COPIES = read_templates("""
     first copy: {found}{if first}
     first copy {distance}: {found}{if first}
     copy {distance}: {found}
@@ -82,11 +82,11 @@ _COPIES = templates("""
     copy after cut-off: {found}{if cut off}
     copy after filler: {found}{if filler}
 """)
-_EARLIER = templates("""
+_EARLIER = read_templates("""
     no copy{if none}
     is copy {distance}: {earlier}
 """)
-_GROUPS = templates("""
+_GROUPS = read_templates("""
     window {matched}
     window {matched}, {length} words
     window {matched}, {to repair} to repair, {from start} from start
@@ -103,10 +103,10 @@ class Likenesses:
         codes: How alike the two are, as an index into :data:`LIKENESSES`. There are a few more words than there are.
     """
 
-    def __init__(self, words: Words):
+    def __init__(self, words: WordColumns):
         """Compare the ``words``."""
         self.words, count = words, len(words.said)
-        ahead = np.arange(2 * WINDOW + 2)[:, None]
+        ahead = np.arange(2 * MAX_WINDOW + 2)[:, None]
         self.inside = np.zeros((len(ahead), count + len(ahead)), dtype=bool)
         self.inside[1:, :count] = np.arange(count) + ahead[1:] < words.ends
         self.codes = np.zeros(self.inside.shape, dtype=np.int8)
@@ -169,7 +169,7 @@ class Likenesses:
         """The nearest word before each word that it is a copy of, and which words have no copy ahead."""
         count = len(self.words.said)
         nearest, alike = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
-        for distance in range(WINDOW, 0, -1):
+        for distance in range(MAX_WINDOW, 0, -1):
             (first,) = np.nonzero(_MATCHED[self.codes[distance]] == 1)
             nearest[first + distance], alike[first + distance] = distance, self.codes[distance, first]
         columns = {
@@ -186,7 +186,7 @@ class Likenesses:
         """
         words, parts = self.words, []
         cut_off_before = np.append(words.cut_off, np.zeros(len(self.inside), dtype=np.int64))
-        for length in range(1, WINDOW + 1):
+        for length in range(1, MAX_WINDOW + 1):
             ends = self.inside[length] & (np.roll(cut_off_before, 1 - length) > 0)
             (first,) = np.nonzero((self.codes[length] > 0) | ends)
             total = np.zeros(len(first))
@@ -231,5 +231,5 @@ def features(words: Sequence[SpokenWord]) -> list[list[str]]:
     >>> "copy 1: same" in features([SpokenWord("the"), SpokenWord("the"), SpokenWord("dog")])[0]
     True
     """
-    table = Words([words])
+    table = WordColumns([words])
     return names([*table.tables(), *Likenesses(table).tables()], len(words))

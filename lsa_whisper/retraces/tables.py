@@ -34,7 +34,7 @@ class Template(NamedTuple):
     parts: tuple[tuple[str, int], ...]
 
 
-def templates(text: str) -> tuple[Template, ...]:
+def read_templates(text: str) -> tuple[Template, ...]:
     """Return the templates in ``text``, one on each line."""
     found = []
     for line in filter(None, map(str.strip, text.split("\n"))):

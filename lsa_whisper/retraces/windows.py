@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from lsa_whisper.retraces.context import Words
-from lsa_whisper.retraces.features import COPIES, LIKENESSES, WINDOW, Likenesses
-from lsa_whisper.retraces.tables import ONLY_IF, Column, Numbers, Table, best_around, names, templates
+from lsa_whisper.retraces.context import WordColumns
+from lsa_whisper.retraces.features import COPIES, LIKENESSES, MAX_WINDOW, Likenesses
+from lsa_whisper.retraces.tables import ONLY_IF, Column, Numbers, Table, best_around, names, read_templates
 from lsa_whisper.retraces.word_kinds import CONTENT_KINDS
 from lsa_whisper.retraces.words import SpokenWord
 
@@ -30,7 +30,7 @@ _STEPS = 5
 _RANKS = 2
 _BEGINS = (*LIKENESSES, "kind")
 
-_FIRST_COPIES = templates("""
+_FIRST_COPIES = read_templates("""
     bridge {alike}: {broad before} {broad of copy}
     bridge {up to 4} {alike}: {kind}
     break {alike} {up to 3}: {broad before copy} {parted} {broad of copy}
@@ -38,7 +38,7 @@ _FIRST_COPIES = templates("""
     left out {alike}: {broad after} > {broad after copy}{if 2}
     left out {alike}: {broad after} {broad behind} > {broad after copy}{if more}
 """)
-_WINDOWS = templates("""
+_WINDOWS = read_templates("""
     window {rank}, {score}
     window {rank}, {score}, {length} words
     window {rank}, {score}, {copies} of {length}
@@ -50,7 +50,7 @@ _WINDOWS = templates("""
     window {rank}, {broad of first} to {broad before repair}, {copies} of {length}
     window {rank}, {score}, first word {begins}, {length}{if first}
 """)
-_NO_WINDOW = templates("no window{if none}")
+_NO_WINDOW = read_templates("no window{if none}")
 
 
 def all_features(words: Sequence[SpokenWord]) -> list[list[str]]:
@@ -65,7 +65,7 @@ def all_features(words: Sequence[SpokenWord]) -> list[list[str]]:
 
 def all_tables(utterances: Sequence[Sequence[SpokenWord]]) -> Iterator[Table]:
     """Yield the tables of all features that the shipped tagger sees of the words of ``utterances``."""
-    words = Words(utterances)
+    words = WordColumns(utterances)
     like = Likenesses(words)
     yield from words.tables()
     yield words.kinds()
@@ -77,7 +77,7 @@ def all_tables(utterances: Sequence[Sequence[SpokenWord]]) -> Iterator[Table]:
 def _first_copies(like: Likenesses) -> Table:
     """The next two words that are like each word, with what stands before them and what they would follow."""
     first, distance, nearer = like.pairs
-    near = (distance <= WINDOW) & (nearer < 2)
+    near = (distance <= MAX_WINDOW) & (nearer < 2)
     first, distance = first[near], distance[near]
     of_word, copy = like.words.of_word, first + distance
     columns = {
@@ -151,7 +151,7 @@ def _candidates(like: Likenesses, broad: Column) -> tuple[Numbers, Numbers, npt.
     codes[:, : len(content)][same_kind[:, : len(content)] & content & (codes[:, : len(content)] == 0)] = _KIND
     cut_off = np.append(like.words.cut_off, np.zeros(len(like.codes), dtype=np.int64)) > 0
     found = []
-    for length in range(1, WINDOW + 1):
+    for length in range(1, MAX_WINDOW + 1):
         parted = np.roll(cut_off, 1 - length)
         (first,) = np.nonzero(like.inside[length] & (parted | same_kind[length] | (like.codes[length] > 0)))
         total = _best_alignment(codes, first, length)
