@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from lsa_whisper.labels.english_signs import ARITHMETIC, SIGNS, speak_arithmetic, speak_signs
-from lsa_whisper.labels.numbers import JOINER
+from lsa_whisper.labels.numbers import JOINER, spell_number
 
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _BEFORE, _AFTER = r"(?<![\w.,:/])", r"(?![\w])"
@@ -83,8 +83,6 @@ def cardinal(digits: str) -> str:
     >>> cardinal("1,250"), cardinal("3.05"), cardinal("007"), cardinal(".5")
     ('one thousand two hundred fifty', 'three point zero five', 'zero zero seven', 'point five')
     """
-    from lsa_whisper.labels.numbers import spell_number
-
     digits = digits.replace(",", "")
     return spell_number(digits) if digits[0] != "." else f"point {_digits(digits[1:])}"
 
@@ -105,8 +103,6 @@ def year(digits: str) -> str:
 
 def ordinal(digits: str) -> str:
     """Return the ordinal number: ``ordinal("21")`` is *twenty first*."""
-    from lsa_whisper.labels.numbers import spell_number
-
     return spell_number(digits.replace(",", ""), ordinal=True)
 
 
@@ -175,8 +171,9 @@ def _fraction(match: re.Match[str]) -> str:
     if not (0 < above < below and (below <= 10 or below in (16, 32, 64, 100))) or (above, below) == (9, 11):
         return f"{whole}{_number(match['above'])} {_number(match['below'])}"
     part = {2: "half", 4: "quarter"}.get(below) or ordinal(str(below))
-    one = "a" if whole else "one"
-    return f"{whole}{one} {part}" if above == 1 else f"{whole}{cardinal(str(above))} {_plural(part)}"
+    return (
+        f"{whole}{'a' if whole else 'one'} {part}" if above == 1 else f"{whole}{cardinal(str(above))} {_plural(part)}"
+    )
 
 
 def _decade(match: re.Match[str]) -> str:
@@ -196,14 +193,16 @@ def _iso_date(match: re.Match[str]) -> str:
     return " ".join([year(match["year"]), *(cardinal(match[part].lstrip("0") or "0") for part in ("month", "day"))])
 
 
+def _named_day(match: re.Match[str]) -> str:
+    return f"{match['named']} {ordinal(match['day'])}"
+
+
 def _oh(two: str) -> str:
     return f"oh {cardinal(two[1])}" if two[0] == "0" != two[1] else cardinal(two)
 
 
 def _joined_number(match: re.Match[str]) -> str:
-    number = match["number"].rstrip(",")
-    tail = match["letters"] or ""
-    return f"{_sign(match)} {_number(number)} {tail}"
+    return f"{_sign(match)} {_number(match['number'].rstrip(','))} {match['letters'] or ''}"
 
 
 def _sign(match: re.Match[str]) -> str:
@@ -296,10 +295,6 @@ def _vulgar_fraction(match: re.Match[str]) -> str:
     part = _HALVES[match["part"]]
     article = "" if part[:2] in ("th", "tw") and part != "third" else "a "
     return f"{cardinal(match['whole'])} and {article}{part}" if match["whole"] else part
-
-
-def _named_day(match: re.Match[str]) -> str:
-    return f"{match['named']} {ordinal(match['day'])}"
 
 
 _RULES = tuple((frozenset(signs), re.compile(pattern), speak) for signs, pattern, speak in _rules())
