@@ -162,6 +162,7 @@ bench: .venv/.bench
 	$(BIN)/python -m benchmarks.transformers_4 models/nano corpora/storybook/test
 	$(BIN)/python -m benchmarks.prepare_scale --processes 2
 	$(BIN)/python -m benchmarks.scoring_speed
+	$(BIN)/python -m benchmarks.convert_speed
 	$(BIN)/python -m benchmarks.parity
 	$(BIN)/python -m benchmarks.memory_cpu --sizes tiny
 	$(BIN)/python -m benchmarks.table

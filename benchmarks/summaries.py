@@ -64,6 +64,13 @@ def scoring(found: Figures) -> str:
     )
 
 
+def convert(found: Figures) -> str:
+    return "; ".join(
+        f"{each['from']} to {each['to']}: {each['core_s']} s of one core, {each['peak_memory_mb']} MB"
+        for each in found["cases"]
+    )
+
+
 def prepare(found: Figures) -> str:
     most = found["runs"][-1]
     same = "the same bytes" if found["kills"]["same_bytes"] else "OTHER BYTES"

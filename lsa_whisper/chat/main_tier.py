@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from lsa_whisper.chat.cached_attribute import cached_attribute
 from lsa_whisper.chat.lines import Line
+from lsa_whisper.chat.plain_words import plain_words
 from lsa_whisper.chat.reading import Event, Reading
 from lsa_whisper.chat.tree import Marker, Tree, build_tree
 from lsa_whisper.chat.word import WordKind
@@ -47,17 +48,18 @@ class Utterance:
     @cached_attribute
     def text(self) -> str:
         """The main tier without speaker and bullets, on one line."""
-        return " ".join(BULLET.sub(" ", self.body).split())
+        return " ".join((BULLET.sub(" ", self.body) if "\x15" in self.body else self.body).split())
 
     @cached_attribute
     def span(self) -> TimeSpan | None:
         """The span from the earliest to the latest time in the bullets; ``None`` without bullets."""
         if "\x15" not in self.body:
             return None
-        times = [pair for bullet in BULLET.findall(self.body) for pair in _TIMES.findall(bullet)]
+        times = _TIMES.findall("".join(BULLET.findall(self.body)))
         if not times:
             return None
-        return TimeSpan(min(int(start) for start, _ in times), max(int(end) for _, end in times))
+        starts, ends = zip(*times, strict=True)
+        return TimeSpan(min(map(int, starts)), max(map(int, ends)))
 
     @cached_attribute
     def tree(self) -> Tree:
@@ -72,6 +74,8 @@ class Utterance:
     @cached_attribute
     def terminator(self) -> str:
         """The last terminator of the tier, or an empty string."""
+        if self.text.endswith((" .", " ?", " !")):
+            return self.text[-1]
         for item in reversed(self.tree.items):
             if isinstance(item, Marker) and item.kind in ("terminator", "ca"):
                 return item.text
@@ -117,7 +121,7 @@ class Utterance:
         >>> utterance("PAR", "&-um the [/] the ↫b-b↫ball .").verbatim()
         ['um', 'the', 'the', 'b-', 'b-', 'ball']
         """
-        return list(self.reading.verbatim)
+        return plain_words(self.text) or list(self.reading.verbatim)
 
     def fluent(self) -> list[str]:
         """Return the words without disfluencies, with replacements applied and omitted sounds restored.
@@ -141,7 +145,7 @@ class Utterance:
         >>> [(e.kind.value, e.start, e.end, e.repair_start) for e in utterance("PAR", "<I want> [/] I want .").events()]
         [('repetition', 0, 2, 2)]
         """
-        return list(self.reading.events)
+        return [] if plain_words(self.text) else list(self.reading.events)
 
     def unusable(self) -> str | None:
         """Return why the words do not match the audio (such as ``untranscribed``), or ``None`` if they do."""
@@ -184,6 +188,8 @@ def utterance(
     text = " ".join(text.split())
     bullet = f" \x15{span.start_ms}_{span.end_ms}\x15" if span else ""
     made = Utterance(speaker, f"*{speaker}:\t{text}{bullet}\n")
+    if speaker.isalnum() and "\x15" not in text and (span is None or 0 <= span.start_ms <= span.end_ms):
+        vars(made).update(text=text, span=span)  # what would be read from it
     if not words:
         return made
     timed = " ".join(f"{word} \x15{at.start_ms}_{at.end_ms}\x15" if at else word for word, at in words)

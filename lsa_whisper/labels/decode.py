@@ -14,7 +14,7 @@ from lsa_whisper.labels.infer_marks import infer_all_marks
 from lsa_whisper.labels.notation import label_to_chat
 from lsa_whisper.labels.numbers import without_joiners, without_revised_numbers, written_numbers
 from lsa_whisper.labels.repair import repair_text, sentences
-from lsa_whisper.labels.sentence_marks import read_marks
+from lsa_whisper.labels.sentence_marks import plain_sentence, read_marks
 from lsa_whisper.labels.style import Labels
 from lsa_whisper.languages import chat_code
 from lsa_whisper.retraces import Tagger, add_retraces
@@ -95,6 +95,8 @@ class _Draft(NamedTuple):
 
 def _draft(text: str, labels: Labels, speaker: str, language: str) -> _Draft:
     chat = labels.style == "chat"
+    if not chat and (plain := plain_sentence(text, chat_code(language))):
+        return _Draft([_Sentence(speaker, *plain, {})], 0)
     found: list[_Sentence] = []
     repairs = 0
     for role, turn in _turns(label_to_chat(text, labels.version) if chat else text, labels.roles):
@@ -127,9 +129,9 @@ def _decoded(draft: _Draft, marked: Mapping[str, str], chat: bool, tagger: Tagge
 
 def _utterance(speaker: str, text: str, written: dict[str, str]) -> Utterance:
     """Return an utterance; numbers that are words now are named in ``%com`` as they were written."""
-    numbers = written_numbers(text, written)
-    tiers = (Line(f"%com:\t{NUMBERS} {', '.join(numbers)}\n", 0),) if numbers else ()
-    return replace(utterance(speaker, without_joiners(text) if written else text), tiers=tiers)
+    made = utterance(speaker, without_joiners(text) if written else text)
+    numbers = written_numbers(text, written) if written else ()
+    return replace(made, tiers=(Line(f"%com:\t{NUMBERS} {', '.join(numbers)}\n", 0),)) if numbers else made
 
 
 def codes_in(text: str) -> set[str]:

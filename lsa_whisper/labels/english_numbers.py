@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from lsa_whisper.labels.english_signs import ARITHMETIC, PLAIN_SIGNS, SIGNS, speak_arithmetic
-from lsa_whisper.labels.numbers import JOINER
+from lsa_whisper.labels.english_signs import ARITHMETIC, SIGNS, speak_arithmetic, speak_signs
+from lsa_whisper.labels.numbers import JOINER, spell_number
 
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _BEFORE, _AFTER = r"(?<![\w.,:/])", r"(?![\w])"
@@ -69,10 +69,11 @@ def speak_english(text: str, written: dict[str, str], *, plain: bool) -> tuple[s
 
         return spoken
 
-    for pattern, replacement in PLAIN_SIGNS if plain else ():
-        text = pattern.sub(replacement, text)
-    for pattern, speak in _RULES:
-        text = pattern.sub(rule_of(speak), text)
+    text = speak_signs(text) if plain else text
+    found = set(text)  # of which rules only take some away
+    for signs, pattern, speak in _RULES:
+        if not signs or not signs.isdisjoint(found):
+            text = pattern.sub(rule_of(speak), text)
     return text, count
 
 
@@ -82,8 +83,6 @@ def cardinal(digits: str) -> str:
     >>> cardinal("1,250"), cardinal("3.05"), cardinal("007"), cardinal(".5")
     ('one thousand two hundred fifty', 'three point zero five', 'zero zero seven', 'point five')
     """
-    from lsa_whisper.labels.numbers import spell_number
-
     digits = digits.replace(",", "")
     return spell_number(digits) if digits[0] != "." else f"point {_digits(digits[1:])}"
 
@@ -104,8 +103,6 @@ def year(digits: str) -> str:
 
 def ordinal(digits: str) -> str:
     """Return the ordinal number: ``ordinal("21")`` is *twenty first*."""
-    from lsa_whisper.labels.numbers import spell_number
-
     return spell_number(digits.replace(",", ""), ordinal=True)
 
 
@@ -174,8 +171,9 @@ def _fraction(match: re.Match[str]) -> str:
     if not (0 < above < below and (below <= 10 or below in (16, 32, 64, 100))) or (above, below) == (9, 11):
         return f"{whole}{_number(match['above'])} {_number(match['below'])}"
     part = {2: "half", 4: "quarter"}.get(below) or ordinal(str(below))
-    one = "a" if whole else "one"
-    return f"{whole}{one} {part}" if above == 1 else f"{whole}{cardinal(str(above))} {_plural(part)}"
+    return (
+        f"{whole}{'a' if whole else 'one'} {part}" if above == 1 else f"{whole}{cardinal(str(above))} {_plural(part)}"
+    )
 
 
 def _decade(match: re.Match[str]) -> str:
@@ -195,14 +193,16 @@ def _iso_date(match: re.Match[str]) -> str:
     return " ".join([year(match["year"]), *(cardinal(match[part].lstrip("0") or "0") for part in ("month", "day"))])
 
 
+def _named_day(match: re.Match[str]) -> str:
+    return f"{match['named']} {ordinal(match['day'])}"
+
+
 def _oh(two: str) -> str:
     return f"oh {cardinal(two[1])}" if two[0] == "0" != two[1] else cardinal(two)
 
 
 def _joined_number(match: re.Match[str]) -> str:
-    number = match["number"].rstrip(",")
-    tail = match["letters"] or ""
-    return f"{_sign(match)} {_number(number)} {tail}"
+    return f"{_sign(match)} {_number(match['number'].rstrip(','))} {match['letters'] or ''}"
 
 
 def _sign(match: re.Match[str]) -> str:
@@ -213,65 +213,79 @@ def _until(match: re.Match[str]) -> str:
     return f"{cardinal(match['first'])} to " if match["first"] else ""
 
 
-def _rules() -> Iterator[tuple[str, Callable[[re.Match[str]], str]]]:
+def _rules() -> Iterator[tuple[str, str, Callable[[re.Match[str]], str]]]:
+    """Yield the signs of which a text needs one, if any, the pattern that it is searched for, and what it becomes."""
     sign = "[$£€¥]"
     yield (
+        "$£€¥",
         rf"(?P<land>US|CA|AU)?(?P<sign>{sign})\s?(?P<amount>{_NUMBER}|\.\d\d)(?:\s?[-–]\s?{sign}?(?P<until>{_NUMBER}))?"
         rf"(?:\s?(?P<scale>thousand|million|billion|trillion|hundred)\b|(?P<short>[kKmMbBtT]n?)\b)?",
         _money,
     )
-    yield rf"(?P<amount>{_NUMBER})(?P<land>)(?P<until>)(?P<scale>)(?P<short>)\s?(?P<sign>[$£€])(?!\d)", _money
-    yield ARITHMETIC, lambda m: " ".join(cardinal(part) if part.isdigit() else part for part in speak_arithmetic(m[0]))
-    yield r"(?P<cents>\d+)\s?¢", lambda m: _counted(m["cents"], "cent")
+    yield "$£€", rf"(?P<amount>{_NUMBER})(?P<land>)(?P<until>)(?P<scale>)(?P<short>)\s?(?P<sign>[$£€])(?!\d)", _money
     yield (
+        "=",
+        ARITHMETIC,
+        lambda m: " ".join(cardinal(part) if part.isdigit() else part for part in speak_arithmetic(m[0])),
+    )
+    yield "¢", r"(?P<cents>\d+)\s?¢", lambda m: _counted(m["cents"], "cent")
+    yield (
+        "%",
         rf"(?P<sign>(?<!\S)[-−+])?(?:(?P<first>{_NUMBER})\s?%?\s?[-–]\s?)?(?P<number>{_NUMBER})\s?%",
         lambda m: f"{_sign(m)} {_until(m)}{cardinal(m['number'])} percent",
     )
-    yield rf"\b(?P<spelled>{_SPELLED}) %(?!\w)", lambda m: f"{m['spelled']} percent"
+    yield "%", rf"\b(?P<spelled>{_SPELLED}) %(?!\w)", lambda m: f"{m['spelled']} percent"
     degrees = {"C": " Celsius", "F": " Fahrenheit", "": ""}
     yield (
+        "°º",
         rf"(?P<sign>(?<!\S)[-−+])?(?:(?P<first>{_NUMBER})\s?[-–]\s?)?(?P<number>{_NUMBER})\s?[°º]\s?(?P<scale>[CF]\b)?",
         lambda m: f"{_sign(m)} {_until(m)}{_counted(m['number'], 'degree')}{degrees[m['scale'] or '']}",
     )
     yield (
+        ":",
         rf"{_BEFORE}(?P<first>)(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?!\d)"
         r"(?:\s?(?P<half>[aApP]\.?\s?[mM])\b(?:\.(?=,|\s+[a-z0-9]))?|(?=\s?(?P<clock>o'clock)))?",
         _time,
     )
     yield (
+        "",
         rf"{_BEFORE}(?:(?P<first>\d{{1,2}})\s?[-–]\s?)?(?P<hour>\d{{1,2}})(?:\.(?P<minute>[0-5]\d))?(?P<second>)"
         r"\s?(?P<half>[aApP]\.?[mM])\b",
         _time,
     )
-    yield rf"(?<![\w-])(?:{_PHONE})(?![\w-])", lambda m: _digits(m[0])
-    yield rf"{_BEFORE}(?:{_HOTLINES}){_AFTER}(?![,.]\d)", lambda m: _digits(m[0])
-    yield rf"(?i:{_DIALLED})\d{{3,}}(?![\w,.-]\d)\b", lambda m: _digits(m[0])
-    yield r"(?<![\w/])(?P<month>1[0-2]|0?[1-9])/(?P<day>[0-3]?\d)/(?P<year>\d{4}|\d\d)(?![\w/])", _date
-    yield r"(?<![\w/.])(?P<month>[0-3]?\d)(?P<mark>[/.])(?P<day>[0-3]?\d)(?P=mark)(?P<year>\d{4})(?![\w/])", _date
-    yield r"(?<![\w-])(?P<year>\d{4})-(?P<month>[01]\d)-(?P<day>[0-3]\d)(?![\w-])", _iso_date
+    yield "", rf"(?<![\w-])(?:{_PHONE})(?![\w-])", lambda m: _digits(m[0])
+    yield "", rf"{_BEFORE}(?:{_HOTLINES}){_AFTER}(?![,.]\d)", lambda m: _digits(m[0])
+    yield "", rf"(?=\d)(?i:{_DIALLED})\d{{3,}}(?![\w,.-]\d)\b", lambda m: _digits(m[0])
+    yield "/", r"(?<![\w/])(?P<month>1[0-2]|0?[1-9])/(?P<day>[0-3]?\d)/(?P<year>\d{4}|\d\d)(?![\w/])", _date
+    yield "", r"(?<![\w/.])(?P<month>[0-3]?\d)(?P<mark>[/.])(?P<day>[0-3]?\d)(?P=mark)(?P<year>\d{4})(?![\w/])", _date
+    yield "-", r"(?<![\w-])(?P<year>\d{4})-(?P<month>[01]\d)-(?P<day>[0-3]\d)(?![\w-])", _iso_date
     yield (
+        "/",
         r"(?<![\w/.])(?:(?P<whole>\d+)[ -])?(?P<above>\d+)/(?P<below>\d+)(?![\w/])",
         _fraction,
     )
-    yield r"(?:(?P<whole>\d+)\s?)?(?P<part>[½¼¾⅓⅔])", _vulgar_fraction
-    yield r"(?<![\w'’])['’]?(?P<digits>\d{1,4})['’]?s\b", _decade
-    yield r"(?<![\w'’])['’](?P<year>\d\d)(?![\w'’])", lambda m: _oh(m["year"])
-    yield r"(?P<number>\d+(?:,\d{3})*)(?:st|nd|rd|th)\b", lambda m: ordinal(m["number"])
-    yield rf"(?<=\b)(?P<named>{_MONTHS}) (?P<day>[12]?\d|3[01])(?![\w.:/-]|,\d{{3}})", _named_day
-    yield rf"{_BEFORE}(?P<first>{_NUMBER})\s?[-–]\s?(?P<last>{_NUMBER})(?![\w-])", _range
+    yield "½¼¾⅓⅔", r"(?:(?P<whole>\d+)\s?)?(?P<part>[½¼¾⅓⅔])", _vulgar_fraction
+    yield "", r"(?<![\w'’])['’]?(?P<digits>\d{1,4})['’]?s\b", _decade
+    yield "'’", r"(?<![\w'’])['’](?P<year>\d\d)(?![\w'’])", lambda m: _oh(m["year"])
+    yield "", r"(?P<number>\d+(?:,\d{3})*)(?:st|nd|rd|th)\b", lambda m: ordinal(m["number"])
+    yield "", rf"(?<=\b)(?P<named>{_MONTHS}) (?P<day>[12]?\d|3[01])(?![\w.:/-]|,\d{{3}})", _named_day
+    yield "-–", rf"{_BEFORE}(?P<first>{_NUMBER})\s?[-–]\s?(?P<last>{_NUMBER})(?![\w-])", _range
     yield (
+        ":",
         rf"{_BEFORE}(?P<first>\d+):(?P<last>\d+)(?![\w:])",
         lambda m: f"{cardinal(m['first'])} to {cardinal(m['last'])}",
     )
     units = "|".join(map(re.escape, sorted(_UNITS, key=len, reverse=True)))
     yield (
+        "",
         rf"(?P<number>{_NUMBER})\s?(?P<unit>{units}){_AFTER}(?:\.(?=,|\s+[a-z0-9]))?",
         lambda m: _counted(m["number"], _UNITS[m["unit"]]),
     )
-    yield r"(?P<sharp>#\s?|\bNo\.\s?)(?=\d)(?P<number>\d+)", lambda m: f"number {cardinal(m['number'])}"
-    yield r"(?<=\d)\s?(?P<sign>[+=x×÷])\s?(?=\d)", lambda m: SIGNS[m["sign"]]
-    yield r"\d+(?:\.\d+){2,}", lambda m: " point ".join(map(cardinal, m[0].split(".")))
+    yield "", r"(?P<sharp>#\s?|\bNo\.\s?)(?=\d)(?P<number>\d+)", lambda m: f"number {cardinal(m['number'])}"
+    yield "+=x×÷", r"(?<=\d)\s?(?P<sign>[+=x×÷])\s?(?=\d)", lambda m: SIGNS[m["sign"]]
+    yield "", r"\d+(?:\.\d+){2,}", lambda m: " point ".join(map(cardinal, m[0].split(".")))
     yield (
+        "",
         r"(?P<sign>(?<!\S)[-−+])?(?P<number>(?:\d+(?:,\d{3})*)?\.\d+|\d+(?:,\d{3})*)(?P<letters>[^\W\d_]{0,3}(?![^\W\d_]))?",
         _joined_number,
     )
@@ -283,8 +297,4 @@ def _vulgar_fraction(match: re.Match[str]) -> str:
     return f"{cardinal(match['whole'])} and {article}{part}" if match["whole"] else part
 
 
-def _named_day(match: re.Match[str]) -> str:
-    return f"{match['named']} {ordinal(match['day'])}"
-
-
-_RULES = tuple((re.compile(pattern), speak) for pattern, speak in _rules())
+_RULES = tuple((frozenset(signs), re.compile(pattern), speak) for signs, pattern, speak in _rules())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _DOMAIN = r"(?:com|org|net|edu|gov)\b"
-PLAIN_SIGNS = (
+_PLAIN_SIGNS = (
     (re.compile(r"\bhttps?://"), "http "),
     (re.compile(r"\bwww\.(?=\w)"), "www dot "),
     (re.compile(rf"(?<=\w)\.(?={_DOMAIN})"), " dot "),
@@ -23,11 +23,24 @@ PLAIN_SIGNS = (
     (re.compile(r"√\s?(?=\d)"), "square root of "),
 )
 """What stands for them in text that has no signs of CHAT; numbers beside them are replaced later."""
+_ANY_SIGN = re.compile(rf"[/&@+±–²³^√-]|www\.|\.{_DOMAIN}")
 
 SIGNS = {"+": "plus", "-": "minus", "−": "minus", "=": "equals", "x": "by", "×": "by", "÷": "divided by"}
 _IN_ARITHMETIC = {"x": "times", "×": "times", "*": "times", "/": "divided by"}
 ARITHMETIC = r"(?<![\w.,/])\d+(?:\s?[-−+×÷x*/]\s?\d+)+\s?=\s?\d+(?![\w/]|[.,]\d)"
 """Arithmetic, where ``-`` is *minus* and ``/`` *divided by*."""
+
+
+def speak_signs(text: str) -> str:
+    """Return plain ``text`` with its signs as words.
+
+    >>> speak_signs("R&D at www.lsa.org")
+    'R and D at www dot lsa dot org'
+    """
+    if _ANY_SIGN.search(text):
+        for pattern, replacement in _PLAIN_SIGNS:
+            text = pattern.sub(replacement, text)
+    return text
 
 
 def speak_arithmetic(text: str) -> list[str]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.chat.filled_pauses import FILLERS, fillers, is_hummed
 from lsa_whisper.labels.sentence_borders import uncapitalized
-from lsa_whisper.retraces import mark_all_retraces, mark_retraces
+from lsa_whisper.retraces import mark_all_retraces
 from lsa_whisper.retraces.retrace import EMPHATIC
-from lsa_whisper.retraces.tagger import MANY
 
 MAX_REPEAT_LENGTH = 6
 """Longer repeats are more often refrains than disfluencies."""
@@ -19,39 +17,37 @@ PLAIN_FILLERS = FILLERS["eng"]
 """English words that are always fillers; ``ah`` and ``mhm`` may be answers."""
 
 
-@lru_cache(maxsize=1 << 13)
-def infer_marks(text: str, *, repetitions: bool, language: str = "eng") -> str:
-    """Return ``text`` with fillers as ``&-``; with ``repetitions``, also ``↫`` for part words, and retraces.
+def infer_all_marks(texts: Sequence[str], *, repetitions: bool, language: str = "eng") -> list[str]:
+    """Return ``texts`` with fillers as ``&-``; with ``repetitions``, also ``↫`` for part words, and retraces.
 
     In English (ISO 639-3 ``eng``), retraces are found by :mod:`lsa_whisper.retraces`; in other languages, exact repeats
     are marked as ``[/]`` by rule. A hum alone (``hmm``) is an answer, and stays a word.
 
-    >>> infer_marks("Um I want um I want the &+b &+b ball", repetitions=True)
-    '&-um <I want> [/] &-um I want the ↫b-b↫ball'
+    >>> infer_all_marks(["Um I want um I want the &+b &+b ball"], repetitions=True)
+    ['&-um <I want> [/] &-um I want the ↫b-b↫ball']
     """
-    words = _with_fillers(text, language)
+    said = [_with_fillers(text, language) for text in texts]
     if not repetitions:
-        return " ".join(words)
-    words = _apart(words, language)
-    return mark_retraces(" ".join(words)).text if language == "eng" else " ".join(_repeats(words))
-
-
-def infer_all_marks(texts: Sequence[str], *, repetitions: bool, language: str = "eng") -> list[str]:
-    """Return what :func:`infer_marks` makes of each of ``texts``, in less time for each if there are many."""
-    if len(texts) < MANY or not repetitions or language != "eng":
-        return [infer_marks(text, repetitions=repetitions, language=language) for text in texts]
-    plain = [" ".join(_apart(_with_fillers(text, language), language)) for text in texts]
-    return [marked.text for marked in mark_all_retraces(plain)]
+        return [" ".join(words) for words in said]
+    said = [
+        _apart(words, language) if "-" in text or "&+" in text else words
+        for text, words in zip(texts, said, strict=True)
+    ]
+    if language != "eng":
+        return [" ".join(_repeats(words)) for words in said]
+    return [marked.text for marked in mark_all_retraces([" ".join(words) for words in said])]
 
 
 def _with_fillers(text: str, language: str) -> list[str]:
     sounds = fillers(language)
     words = text.split()
-    if not is_hummed(words):
-        words = [f"&-{word.lower()}" if word.lower() in sounds else word for word in words]
-    first = next((at for at, word in enumerate(words) if not word.startswith(("&", "("))), len(words))
-    for at in range(min(first + 1, len(words))):
-        words[at] = words[at].lower() if words[at].startswith("&+") else uncapitalized(words[at], language)
+    lowered = [word.lower() for word in words]
+    if not sounds.isdisjoint(lowered) and not is_hummed(words):
+        words = [f"&-{low}" if low in sounds else word for word, low in zip(words, lowered, strict=True)]
+    for at, word in enumerate(words):
+        words[at] = word.lower() if word.startswith("&+") else uncapitalized(word, language)
+        if not word.startswith(("&", "(")):
+            break
     return words
 
 

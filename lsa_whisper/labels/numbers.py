@@ -6,6 +6,7 @@ The words of one number are joined until disfluencies are marked: *zero zero* is
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.languages import chat_code, whisper_code
@@ -56,6 +57,7 @@ def spell_number(digits: str, *, ordinal: bool = False, language: str = "eng") -
     return " ".join(words)
 
 
+@lru_cache(maxsize=1 << 10)
 def _words(integer: str, ordinal: bool, language: str) -> str:
     from num2words import num2words
 

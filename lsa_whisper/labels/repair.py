@@ -28,7 +28,7 @@ _HYPHEN_BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_])-(?=\d)")
 _DOTS = re.compile(r"(?<![+(.])\.{2,}(?![)])|…")
 _NOT_SPELLING = re.compile(r"""[\x00-\x1f\x7f!"#$%&()*+,./;<=>?@\[\\\]_`{|}~–—«»¿¡•・…]""")
 """Characters that no word contains; the scanner has already removed spaces, terminators and brackets."""
-_NOT_PLAIN = re.compile(r"[^a-zA-Z\s,.?!']|(?<![a-zA-Z])'|'(?![a-zA-Z])")
+_NOT_PLAIN = re.compile(rf"[^a-zA-Z\s,.?!'{JOINER}]|(?<![a-zA-Z])'|'(?![a-zA-Z])")
 _PLAIN_SENTENCE = re.compile(r"([^.?!]+)([.?!]?)")
 _INNER_PREFIX = re.compile(r"(?<=.)(?=&[-+~=])")
 _TONE_WORD = re.compile(r"[^\W\d_]+\d@s:[a-z]{3}")

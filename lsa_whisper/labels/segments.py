@@ -30,6 +30,7 @@ _LEADING_ON = {language: frozenset(words.split()) for language, words in _LEADIN
 """Words with which no utterance ends, by language."""
 _MIN_MARKED = 0.3
 """Least share of texts with a final mark, in a recording or file whose marks tell anything: many captions have none."""
+_MARK = re.compile(r"[^\s.][.?!。？！؟।]")
 _NOT_SPOKEN = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>|[♩♪♫♬]+")
 _DOTS = " .…"
 _SNAP, _SNAP_SHARE = 2, 0.2
@@ -52,7 +53,7 @@ def groups_of_segments(
     >>> groups_of_segments(["there's nothing going", "else going on.", "Yes."], spans, [""] * 3, "eng")
     [range(0, 2), range(2, 3)]
     """
-    marked = sum(bool(re.search(r"[^\s.][.?!。？！؟।]", text)) for text in texts)
+    marked = sum(map(bool, map(_MARK.search, texts)))
     if marked < _MIN_MARKED * len(texts):
         return [range(at, at + 1) for at in range(len(texts))]
     starts = [0] if texts else []
@@ -76,7 +77,7 @@ def joined(texts: Sequence[str]) -> str:
 
 
 def _is_spoken(text: str) -> bool:
-    return any(map(str.isalnum, _NOT_SPOKEN.sub(" ", text)))
+    return text[:1].isalnum() or any(map(str.isalnum, _NOT_SPOKEN.sub(" ", text)))
 
 
 def _is_unfinished(before: str, after: str, language: str) -> bool:

@@ -35,6 +35,7 @@ _LAST_DASH = re.compile(rf"(?<=[\w'’,])\s*{_DASH}\s*\Z")
 _DASHES = re.compile(
     rf"(?<=[^\W\d_])\s*{_DASH}(?=[.?!,;:\s\"”])|(?<=\w){_DASH}(?=[^\W\d_])|(?<=\s){_DASH}(?=\s|[^\W\d_])"
 )
+_DOTS_OR_DASHES = re.compile(r"[…–—]|\.\.|--")
 _MAY_CHANGE = re.compile(r"[.;…–—@]|--|[\"”»“]|[^\x00-\u036f]")
 _TOKEN = re.compile(r"(?P<open>[^\w.?!+&]*)(?P<core>.*?)(?P<marks>[.?!]*)(?P<close>[\"”“»’')\],;:]*)", re.DOTALL)
 _LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]{1,2}(?:\.-?[^\W\d_])+(?:\.(?=\W|\Z))?")
@@ -53,11 +54,30 @@ _ADDRESS = {
 _CLOCKS = frozenset(("a.m", "p.m", "A.M", "P.M"))
 
 
+_WORD = "[a-zA-Z]+(?:'[a-zA-Z]+)*"
+_PLAIN_END = re.compile("([a-z]{2,})[.?!]")
+_PLAIN = re.compile(rf"(?P<words>(?:{_WORD}[ ,]+)*(?P<last>{_WORD}))(?P<mark>[.?!]?)")
+
+
 class _Token(NamedTuple):
     """What stands between two spaces, as it is to be read, and whether it ends a sentence."""
 
     text: str
     ends: bool
+
+
+def plain_sentence(text: str, language: str) -> tuple[str, str] | None:
+    """Return the words and the mark of a ``text`` that is one sentence of letters and commas; ``None`` for any other.
+
+    Nothing in such a text changes, so that the rules for marks, signs and numbers need not be tried.
+
+    >>> plain_sentence("Yes, I do.", "eng"), plain_sentence("I saw Mr.", "eng"), plain_sentence("Yes. No.", "eng")
+    (('Yes  I do', '.'), None, None)
+    """
+    match = _PLAIN.fullmatch(text)
+    if match is None or match["last"] in never_ending(language):
+        return None
+    return match["words"].replace(",", " "), match["mark"]
 
 
 @lru_cache(maxsize=1 << 15)
@@ -75,6 +95,8 @@ def read_marks(text: str, language: str) -> str:
     """
     if not _MAY_CHANGE.search(text):
         return text
+    if plain_sentence(text, language):
+        return " ".join(text.split())
     tokens = _prepared(text, language).split()
     around = zip(["", *tokens], tokens, [*tokens[1:], ""], strict=False)
     read = (
@@ -90,6 +112,9 @@ def ends_sentence(word: str, following: str, language: str, before: str = "") ->
     >>> [ends_sentence(*pair, "eng") for pair in (("dog.", "Mr."), ("Mr.", "Smith"), ("the...", "the"), ("U.S.", ""))]
     [True, False, False, True]
     """
+    plain = _PLAIN_END.fullmatch(word)
+    if plain and plain[1] not in never_ending(language) and plain[1] not in perhaps_ending(language):
+        return True
     tokens = _prepared(f"{word} ." if following else word, language).split()[: -1 if following else None]
     after = _prepared(following, language).split()
     return bool(tokens) and _read(tokens[-1], before, after[0] if after else "", language).ends
@@ -103,6 +128,8 @@ def _prepared(text: str, language: str) -> str:
         text = text.translate(_SCRIPTS)
     if spaced := spaced_abbreviations(language):
         text = spaced.sub(lambda match: "".join(match[0].split()), text)
+    if not _DOTS_OR_DASHES.search(text):
+        return text
     text = _DOTS.sub(lambda match: f"...{match['asked']}{match['close']} ", _LEADING.sub("", text))
     return _DASHES.sub(" ", _LAST_DASH.sub(" +/.", text))
 

@@ -1,52 +1,26 @@
-"""Features of a word that name the words around it, as templates: written for training, summed for many utterances.
-
-A template is the name of a feature with the columns that it is made of, each with a place: ``{kind:-1}`` is the kind of
-the word before.
-"""
+"""The words of some utterances as a table, and features of a word that name the words around it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from string import Formatter
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from lsa_whisper.retraces.tables import ABSENT, END, ONLY_IF, START, Column, Numbers, Table, read_templates
 from lsa_whisper.retraces.word_kinds import broad_kind, word_class, word_kind
 from lsa_whisper.retraces.words import SpokenWord
 
-Numbers = npt.NDArray[np.int64]
-START, END = "<start>", "<end>"
-"""What stands before the first word and behind the last one."""
 BEFORE, AFTER = 2, 3
-"""How many of these an utterance has."""
+"""How many edges an utterance has before its first word and behind its last one."""
 _FAR = 4
-_NO_WORD = "(no word)"
-"""A word's place or signs, beyond the words; a feature that needs them is not there."""
+_GAPS_MS = (30, 150, 400, 1000)
 _PARTED = tuple("-" * cut + "~" * filler + "," * comma for cut in (0, 1) for filler in (0, 1) for comma in (0, 1))
+"""What parts a word from the one before: a cut-off word (-), a filler (~), a comma."""
 
-
-class Template(NamedTuple):
-    """A feature's name with a gap for each of ``parts``, which are columns and places."""
-
-    name: str
-    parts: tuple[tuple[str, int], ...]
-
-
-def _templates(text: str) -> tuple[Template, ...]:
-    found = []
-    for line in text.split("\n"):
-        pieces = list(Formatter().parse(line.strip()))
-        name = "".join(f"{literal}{{}}" for literal, column, _, _ in pieces if column)
-        if name:
-            parts = ((column, int(place or 0)) for _, column, place, _ in pieces if column)
-            found.append(Template(name, tuple(parts)))
-    return tuple(found)
-
-
-WORDS_AROUND = _templates("""
+_WORDS_AROUND = read_templates("""
+    {always:0}
     word -1: {text:-1}
     word 0: {text:0}
     word 1: {text:1}
@@ -63,8 +37,30 @@ WORDS_AROUND = _templates("""
     from start: {from start:0}
     to end: {to end:0}
 """)
-BREAKS = _templates("break: {class:0} {cut off:0} {filler:1} {class:1}")
-KINDS_AROUND = _templates("""
+_SIGNS = read_templates("""
+    cut off -2{if cut off:-2}
+    cut off -1{if cut off:-1}
+    cut off 0{if cut off:0}
+    cut off 1{if cut off:1}
+    cut off 2{if cut off:2}
+    cut off 3{if cut off:3}
+    filler before -1{if filler:-1}
+    filler before 0{if filler:0}
+    filler before 1{if filler:1}
+    filler before 2{if filler:2}
+    filler before 3{if filler:3}
+    comma before 0{if comma:0}
+    comma before 1{if comma:1}
+    cut off, length {length:0}{if cut off:0}
+""")
+_TIMES = read_templates("""
+    gap 0: {gap:0}
+    gap 1: {gap:1}
+    gap 2: {gap:2}
+    length: {duration:0}
+""")
+_BREAKS = read_templates("break: {class:0} {cut off:0} {filler:1} {class:1}")
+_KINDS_AROUND = read_templates("""
     kind -2: {kind:-2}
     kind -1: {kind:-1}
     kind 0: {kind:0}
@@ -83,125 +79,84 @@ KINDS_AROUND = _templates("""
 """)
 
 
-Texts = Mapping[str, Sequence[str]]
-"""The columns of one utterance, by name, with its edges."""
+class WordColumns:
+    """The words of some utterances, one behind the other, and their columns, which have edges around each utterance.
 
-
-def columns_of(words: Sequence[SpokenWord]) -> Texts:
-    """Return the columns of an utterance; :class:`Columns` has those of many."""
-    texts = [word.text for word in words]
-    kinds = [word_kind(text) for text in texts]
-    before, after = [_NO_WORD] * BEFORE, [_NO_WORD] * AFTER
-    return {
-        "text": _edged(texts),
-        "class": _edged([word_class(text) for text in texts]),
-        "kind": _edged(kinds),
-        "broad": _edged([broad_kind(kind) for kind in kinds]),
-        "parted": [*before, _NO_WORD, *(parted_by(words, at) for at in range(1, len(words))), *after],
-        "cut off": [*before, *(str(word.cut_off) for word in words), *after],
-        "filler": [*before, *(str(word.after_filler) for word in words), *after],
-        "from start": [*before, *(str(min(at, _FAR)) for at in range(len(words))), *after],
-        "to end": [*before, *(str(min(at, _FAR)) for at in range(len(words) - 1, -1, -1)), *after],
-    }
-
-
-def _edged(values: Sequence[str]) -> list[str]:
-    return [*[START] * BEFORE, *values, *[END] * AFTER]
-
-
-def names(columns: Texts, templates: Sequence[Template]) -> list[list[str]]:
-    """Return the features of each word of an utterance by ``templates``, in their order."""
-    made: list[list[str]] = [[] for _ in range(len(columns["text"]) - BEFORE - AFTER)]
-    for name, parts in templates:
-        shifted = (columns[column][BEFORE + place :] for column, place in parts)
-        for found, values in zip(made, zip(*shifted, strict=False), strict=False):
-            if _NO_WORD not in values:
-                found.append(name.format(*values))
-    return made
-
-
-def parted_by(words: Sequence[SpokenWord], at: int) -> str:
-    """Return what parts the word ``at`` from the one before: a cut-off word (-), a filler (~), a comma.
-
-    >>> parted_by([SpokenWord("sto", cut_off=True), SpokenWord("story", after_filler=True)], 1)
-    '-~'
+    Attributes:
+        said: The words.
+        own: The place of each word in the columns.
+        ends: The number of the word behind each word's utterance.
+        columns: What is known of each word.
+        cut_off, after_filler: Which words are so, 0 or 1.
     """
-    word = words[at]
-    return "-" * words[at - 1].cut_off + "~" * word.after_filler + "," * word.after_comma
-
-
-@dataclass(frozen=True)
-class Column:
-    """What is known of each word: an index into ``values`` for each, edges included."""
-
-    values: Sequence[str]
-    indices: Numbers
-
-    def of(self, function: Callable[[str], str]) -> Column:
-        """Return the column with ``function`` of each value; edges stay."""
-        made = [value if value in (START, END) else function(value) for value in self.values]
-        places = {value: at for at, value in enumerate(dict.fromkeys(made))}
-        return Column(list(places), np.array([places[value] for value in made])[self.indices])
-
-
-class Columns:
-    """The columns of some utterances, one behind the other, with their edges; ``own`` are the places of the words."""
 
     def __init__(self, utterances: Sequence[Sequence[SpokenWord]]):
         """Read the words of ``utterances``."""
         counts = np.array([len(words) for words in utterances], dtype=np.int64)
-        at = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        self.said = [word for words in utterances for word in words]
+        self.ends = np.repeat(np.cumsum(counts), counts)
+        to_end = self.ends - np.arange(len(self.said)) - 1
+        at = np.repeat(counts, counts) - 1 - to_end
         self.own = np.arange(len(at)) + BEFORE + (BEFORE + AFTER) * np.repeat(np.arange(len(counts)), counts)
-        size = len(at) + (BEFORE + AFTER) * len(counts)
-        said = [word for words in utterances for word in words]
-        known: dict[str, int] = {START: 0, END: 1}
-        texts = np.ones(size, dtype=np.int64)
-        texts[self.own] = [known.setdefault(word.text, len(known)) for word in said]
+        self._size = len(at) + (BEFORE + AFTER) * len(counts)
+        self.cut_off = np.array([word.cut_off for word in self.said], dtype=np.int64)
+        self.after_filler = np.array([word.after_filler for word in self.said], dtype=np.int64)
+        after_comma = np.array([word.after_comma for word in self.said], dtype=np.int64)
+        known = Column.read([START, END, *(word.text for word in self.said)])
+        texts = self._spread(known.indices[2:], edge=1)
         firsts = self.own[at == 0]
         texts[firsts - 1] = texts[firsts - 2] = 0
-        text = Column(list(known), texts)
+        text = Column(known.values, texts)
         kind = text.of(word_kind)
-        cut_off, filler, comma = (
-            self._spread([getattr(word, name) for word in said], size)
-            for name in ("cut_off", "after_filler", "after_comma")
-        )
-        parted = 4 * np.roll(cut_off, 1) + 2 * filler + comma
-        outside = np.ones(size, dtype=bool)
-        outside[self.own] = False
-        filler[outside] = 2
-        outside[firsts] = True
-        parted[outside] = len(_PARTED)
-        to_end = np.repeat(counts, counts) - 1 - at
-        places = [str(place) for place in range(_FAR + 1)]
-        self.by_name: Mapping[str, Column] = {
+        parted = 4 * np.roll(self.cut_off, 1) + 2 * self.after_filler + after_comma
+        self.columns = {
+            "always": Column(("always",), np.zeros(self._size, dtype=np.int64)),
             "text": text,
             "class": text.of(word_class),
             "kind": kind,
             "broad": kind.of(broad_kind),
-            "parted": Column((*_PARTED, _NO_WORD), parted),
-            "cut off": Column(("False", "True"), cut_off),
-            "filler": Column(("False", "True", _NO_WORD), filler),
-            "from start": Column(places, self._spread(np.minimum(at, _FAR), size)),
-            "to end": Column(places, self._spread(np.minimum(to_end, _FAR), size)),
+            "length": text.of(lambda word: str(min(len(word), 5))),
+            "parted": Column((*_PARTED, ABSENT), self._spread(np.where(at, parted, len(_PARTED)), edge=len(_PARTED))),
+            "cut off": Column(("False", "True"), self._spread(self.cut_off)),
+            "filler": Column(("False", "True", ABSENT), self._spread(self.after_filler, edge=2)),
+            "from start": Column.count(self._spread(np.minimum(at, _FAR))),
+            "to end": Column.count(self._spread(np.minimum(to_end, _FAR))),
+            "if cut off": Column(ONLY_IF, self._spread(self.cut_off)),
+            "if filler": Column(ONLY_IF, self._spread(self.after_filler)),
+            "if comma": Column(ONLY_IF, self._spread(after_comma)),
+        }
+        self._signs = _SIGNS if parted.any() else ()
+
+    def of_word(self, name: str, words: Numbers, place: int = 0) -> Column:
+        """Return the column ``name`` of these ``words``, or of what stands at a ``place`` beside each."""
+        return self.columns[name].at(self.own[words] + place)
+
+    def tables(self) -> Iterator[Table]:
+        """Yield the tables of the words themselves."""
+        everyone = np.arange(len(self.said))
+        yield Table(everyone, self.columns, (*_WORDS_AROUND, *self._signs, *_BREAKS), self.own)
+        if any(word.span for word in self.said):
+            yield Table(everyone, self._times(), _TIMES, self.own)
+
+    def kinds(self) -> Table:
+        """Return the table of the kinds of the words around each word."""
+        return Table(np.arange(len(self.said)), self.columns, _KINDS_AROUND, self.own)
+
+    def _times(self) -> dict[str, Column]:
+        """Return the silence before each word, and its length, in coarse steps."""
+        spans = [word.span for word in self.said]
+        gaps = [len(_GAPS_MS) + 1] * len(spans)
+        for at, (before, after) in enumerate(pairwise(spans), start=1):
+            if before and after and self.ends[at - 1] > at:
+                gaps[at] = sum(after.start_ms - before.end_ms >= limit for limit in _GAPS_MS)
+        steps = [*map(str, range(len(_GAPS_MS) + 1)), ABSENT]
+        lengths = Column.read([ABSENT, *(str(min(4, span.duration_ms // 150)) if span else ABSENT for span in spans)])
+        return {
+            "gap": Column(steps, self._spread(gaps, edge=len(steps) - 1)),
+            "duration": Column(lengths.values, self._spread(lengths.indices[1:])),
         }
 
-    def _spread(self, values: Any, size: int) -> Numbers:
-        spread = np.zeros(size, dtype=np.int64)
+    def _spread(self, values: Any, *, edge: int = 0) -> Numbers:
+        spread = np.full(self._size, edge, dtype=np.int64)
         spread[self.own] = values
         return spread
-
-    def different(self, template: Template) -> tuple[list[str], Numbers]:
-        """Return each feature that words have by ``template`` once, and which of them each word has."""
-        columns = [(self.by_name[column], place) for column, place in template.parts]
-        if len(columns) == 1:
-            column, place = columns[0]
-            return [template.name.format(value) for value in column.values], column.indices[self.own + place]
-        codes: Numbers = np.zeros(len(self.own), dtype=np.int64)
-        for column, place in columns:
-            codes = codes * len(column.values) + column.indices[self.own + place]
-        codes, inverse = np.unique(codes, return_inverse=True)
-        said = []
-        for column, _ in reversed(columns):
-            codes, indices = np.divmod(codes, len(column.values))
-            said.append([column.values[index] for index in indices])
-        return [template.name.format(*values) for values in zip(*reversed(said), strict=True)], inverse

@@ -5,11 +5,14 @@ Two English words are alike as copies, as cut-off beginnings, and as members of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
 
-from lsa_whisper.retraces.context import BREAKS, WORDS_AROUND, Texts, columns_of, names
+import numpy as np
+import numpy.typing as npt
+
+from lsa_whisper.retraces.context import WordColumns
+from lsa_whisper.retraces.tables import ABSENT, ONLY_IF, Column, Numbers, Table, best_around, names, read_templates
 from lsa_whisper.retraces.word_kinds import OPEN, stem_and_clitic, word_class
 from lsa_whisper.retraces.words import SpokenWord
 
@@ -56,191 +59,177 @@ def _same_class(first: str, second: str) -> str:
     return "related class" if one.split("+")[0] == other.split("+")[0] else ""
 
 
-ALWAYS = "always"
-"""The feature of every word."""
 MAX_MATCH_LENGTH = 8
 """How many words ahead a copy is looked for."""
-
-_WINDOW = 6
+LIKENESSES = (
+    "", "same", "completes", "both cut off", "same stem", "same beginning", "cut off again", "same sound", "same class",
+    "related class",
+)  # fmt: skip
+_CODES = {name: code for code, name in enumerate(LIKENESSES)}
+MAX_WINDOW = 6
+"""The most words that are taken back together."""
 _PARTIAL = {"same stem": 0.7, "same beginning": 0.7, "same class": 0.4}
-_GAPS_MS = (30, 150, 400, 1000)
+_MATCHED = np.array([1.0 if name in COPIES else _PARTIAL.get(name, 0.0) for name in LIKENESSES])
 
-Likenesses = list[dict[int, str]]
-"""For each word, those of the next ``MAX_MATCH_LENGTH`` words that are alike, and how."""
+_COPIES = read_templates("""
+    first copy: {found}{if first}
+    first copy {distance}: {found}{if first}
+    copy {distance}: {found}
+    copy {distance}: {found}, next {after}
+    copy {distance}: {found}, last {before}
+    copy {distance}: {found}, both {before} {after}
+    copy {distance}: {found}, class {class if same}
+    copy after cut-off: {found}{if cut off}
+    copy after filler: {found}{if filler}
+""")
+_EARLIER = read_templates("""
+    no copy{if none}
+    is copy {distance}: {earlier}
+""")
+_GROUPS = read_templates("""
+    window {matched}
+    window {matched}, {length} words
+    window {matched}, {to repair} to repair, {from start} from start
+    window {matched}, {cut off} {filler}
+""")
 
 
-def features(
-    words: Sequence[SpokenWord], like: Likenesses | None = None, columns: Texts | None = None
-) -> list[list[str]]:
-    """Return the features of each of an utterance's ``words``.
+class Likenesses:
+    """How alike the words of some utterances are to those after them.
 
-    Times and commas are used where they are there; a model is trained with and without them. ``like`` is what
-    :func:`likenesses` returns, ``columns`` what :func:`~.context.columns_of` does, if they are known.
+    Attributes:
+        words: The words.
+        inside: Whether the word so many words (first axis) behind each word (second axis) is in the same utterance.
+        codes: How alike the two are, as an index into :data:`LIKENESSES`. There are a few more words than there are.
+    """
+
+    def __init__(self, words: WordColumns):
+        """Compare the ``words``."""
+        self.words, count = words, len(words.said)
+        ahead = np.arange(2 * MAX_WINDOW + 2)[:, None]
+        self.inside = np.zeros((len(ahead), count + len(ahead)), dtype=bool)
+        self.inside[1:, :count] = np.arange(count) + ahead[1:] < words.ends
+        self.codes = np.zeros(self.inside.shape, dtype=np.int8)
+        first, distance = np.nonzero(self._may_be_alike().T)
+        texts, cuts = [word.text for word in words.said], [word.cut_off for word in words.said]
+        self.codes[distance, first] = [
+            _CODES[_likeness(texts[at], texts[to], cuts[at], cuts[to])]
+            for at, to in zip(first.tolist(), (first + distance).tolist(), strict=True)
+        ]
+
+    def _may_be_alike(self) -> npt.NDArray[np.bool_]:
+        """Return which pairs share a stem, a beginning or a class, as whole words must, or are cut off."""
+        text = self.words.columns["text"]
+        shared = [text.of(of).indices[self.words.own] for of in (_stem, _beginning, _closed_class)]
+        may = np.zeros(self.inside.shape, dtype=bool)
+        for distance in range(1, MAX_MATCH_LENGTH + 1):
+            size = max(len(self.words.said) - distance, 0)
+            found = self.words.cut_off[:size] + self.words.cut_off[distance:] > 0
+            for values in shared:
+                found |= values[:size] == values[distance:]
+            may[distance, :size] = found
+        return may & self.inside
+
+    @cached_property
+    def pairs(self) -> tuple[Numbers, Numbers, Numbers]:
+        """The first words of all pairs that are alike, how far ahead the second is, and how many are nearer."""
+        first, distance = np.nonzero(self.codes.T)
+        return first, distance, np.arange(len(first)) - np.searchsorted(first, first)
+
+    def column(self, distance: Numbers, first: Numbers) -> Column:
+        """Return how alike these pairs are."""
+        return Column(LIKENESSES, self.codes[distance, first].astype(np.int64))
+
+    def tables(self) -> Iterator[Table]:
+        """Yield the tables of words that are like a later one, and of the best groups around each word."""
+        yield self._copies()
+        yield self._earlier_copies()
+        yield self._groups()
+
+    def _copies(self) -> Table:
+        """Where the word is repeated, and whether its neighbours are too."""
+        first, distance, nearer = self.pairs
+        second, apart = first + distance, distance > 1
+        found = self.column(distance, first)
+        columns = {
+            "found": found,
+            "distance": Column.count(distance),
+            "after": Column(
+                (*LIKENESSES, "-"), np.where(apart, self.codes[distance, first + 1], np.int64(len(LIKENESSES)))
+            ),
+            "before": Column(LIKENESSES, np.where(apart, self.codes[distance, first - 1], np.int64(0))),
+            "class if same": self.words.of_word("class", first).where(found.indices == _CODES["same"]),
+            "if first": Column(ONLY_IF, (nearer == 0).astype(np.int64)),
+            "if cut off": Column(ONLY_IF, apart * self.words.cut_off[second - 1]),
+            "if filler": Column(ONLY_IF, self.words.after_filler[second]),
+        }
+        return Table(first, columns, _COPIES)
+
+    def _earlier_copies(self) -> Table:
+        """The nearest word before each word that it is a copy of, and which words have no copy ahead."""
+        count = len(self.words.said)
+        nearest, alike = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+        for distance in range(MAX_WINDOW, 0, -1):
+            (first,) = np.nonzero(_MATCHED[self.codes[distance]] == 1)
+            nearest[first + distance], alike[first + distance] = distance, self.codes[distance, first]
+        columns = {
+            "if none": Column(ONLY_IF, (self.codes.max(0)[:count] == 0).astype(np.int64)),
+            "distance": Column.count(nearest),
+            "earlier": Column((ABSENT, *LIKENESSES[1:]), alike),
+        }
+        return Table(np.arange(count), columns, _EARLIER)
+
+    def _groups(self) -> Table:
+        """The group of words around each word that is best matched by the words after it.
+
+        The first word of a group is like the first of its repair, or the group ends in a cut-off word.
+        """
+        words, parts = self.words, []
+        cut_off_before = np.append(words.cut_off, np.zeros(len(self.inside), dtype=np.int64))
+        for length in range(1, MAX_WINDOW + 1):
+            ends = self.inside[length] & (np.roll(cut_off_before, 1 - length) > 0)
+            (first,) = np.nonzero((self.codes[length] > 0) | ends)
+            total = np.zeros(len(first))
+            for step in range(length):
+                total += _MATCHED[self.codes[length, first + step]]
+            parts.append((first, first + length, total / length))
+        first, repair, matched = map(np.concatenate, zip(*parts, strict=True))
+        cut_off, filler = words.cut_off[repair - 1], words.after_filler[repair]
+        matched = matched + 0.2 * cut_off + 0.1 * filler
+        order = np.lexsort((first, repair, first - repair, -matched))
+        ((at, best),) = best_around(first, repair, order, 1)
+        columns = {
+            "matched": Column.count((matched[best] * 5).astype(np.int64)),
+            "length": Column.count(np.minimum(repair - first, 4)[best]),
+            "to repair": Column.count(repair[best] - at),
+            "from start": Column.count(at - first[best]),
+            "cut off": Column(("False", "True"), cut_off[best]),
+            "filler": Column(("False", "True"), filler[best]),
+        }
+        return Table(at, columns, _GROUPS)
+
+
+def _stem(text: str) -> str:
+    return stem_and_clitic(text)[0]
+
+
+def _beginning(text: str) -> str:
+    return text[:4]
+
+
+def _closed_class(text: str) -> str:
+    """Return the class of a word without its clitic; a word of an open class is alone in its own."""
+    name = word_class(text)
+    return text if name.startswith(OPEN) else name.split("+")[0]
+
+
+def features(words: Sequence[SpokenWord]) -> list[list[str]]:
+    """Return the features of each of an utterance's ``words``: of the words around it, and of its copies.
+
+    Times and commas are used where they are there; a model is trained with and without them.
 
     >>> "copy 1: same" in features([SpokenWord("the"), SpokenWord("the"), SpokenWord("dog")])[0]
     True
     """
-    like = likenesses(words) if like is None else like
-    columns = columns_of(words) if columns is None else columns
-    around, breaks = names(columns, WORDS_AROUND), names(columns, BREAKS)
-    rare = zip(_signs(words), breaks, _repeats(words, like), strict=True)
-    return [[ALWAYS, *one, *(name for part in more for name in part)] for one, more in zip(around, rare, strict=True)]
-
-
-def rare_features(words: Sequence[SpokenWord], like: Likenesses) -> list[list[str]]:
-    """Return the features of each of ``words`` that few words have: signs of a break, and copies."""
-    signs, repeats = _signs(words), _repeats(words, like)
-    return [[*one, *more] for one, more in zip(signs, repeats, strict=True)] if any(signs) else repeats
-
-
-def _signs(words: Sequence[SpokenWord]) -> list[list[str]]:
-    if any(word.cut_off or word.after_filler or word.after_comma for word in words):
-        return [_breaks(words, at) for at in range(len(words))]
-    return [[]] * len(words)
-
-
-def _repeats(words: Sequence[SpokenWord], like: Likenesses) -> list[list[str]]:
-    timed = any(word.span for word in words)
-    earlier = _earlier_copies(like)
-    return [
-        [
-            *(_times(words, at) if timed else ()),
-            *(_copies(words, like, at) if like[at] else ("no copy",)),
-            *((earlier[at],) if at in earlier else ()),
-            *group,
-        ]
-        for at, group in enumerate(_best_groups(_groups(words, like), len(words)))
-    ]
-
-
-def likenesses(words: Sequence[SpokenWord]) -> Likenesses:
-    """Return how alike each of ``words`` is to those after it."""
-    said = [(word.text, word.cut_off, _shared(word.text)) for word in words]
-    return [
-        {
-            to: alike
-            for to, (later, later_cut_off, others) in enumerate(said[at + 1 : at + 1 + MAX_MATCH_LENGTH], at + 1)
-            if (cut_off or later_cut_off or not shared.isdisjoint(others))
-            and (alike := _likeness(text, later, cut_off, later_cut_off))
-        }
-        for at, (text, cut_off, shared) in enumerate(said)
-    ]
-
-
-@lru_cache(maxsize=50_000)
-def _shared(text: str) -> frozenset[str]:
-    """Return what whole words must share one of to be alike: a stem, a beginning, a class."""
-    name, stem = word_class(text), stem_and_clitic(text)[0]
-    return frozenset(
-        (
-            stem,
-            f"{text[:4]}..." if len(text) >= 4 else stem,
-            stem if name.startswith(OPEN) else f"{name.split('+')[0]} class",
-        )
-    )
-
-
-def _breaks(words: Sequence[SpokenWord], at: int) -> list[str]:
-    """Cut-off words, fillers and commas around the word."""
-    made = []
-    for step, near in enumerate(words[max(at - 2, 0) : at + 4], max(-2, -at)):
-        if near.cut_off:
-            made.append(f"cut off {step}")
-        if near.after_filler and step >= -1:
-            made.append(f"filler before {step}")
-        if near.after_comma and step in (0, 1):
-            made.append(f"comma before {step}")
-    word = words[at]
-    if word.cut_off:
-        made.append(f"cut off, length {min(len(word.text), 5)}")
-    return made
-
-
-def _times(words: Sequence[SpokenWord], at: int) -> list[str]:
-    """The silence before this word and the next two, and the word's length, in coarse steps."""
-    made = []
-    for step in (0, 1, 2):
-        to = at + step
-        if 0 < to < len(words):
-            before, after = words[to - 1].span, words[to].span
-            if before and after:
-                gap = sum(after.start_ms - before.end_ms >= limit for limit in _GAPS_MS)
-                made.append(f"gap {step}: {gap}")
-    if span := words[at].span:
-        made.append(f"length: {min(4, (span.end_ms - span.start_ms) // 150)}")
-    return made
-
-
-def _copies(words: Sequence[SpokenWord], like: Likenesses, at: int) -> list[str]:
-    """Where the word is repeated, and whether its neighbours are too."""
-    made: list[str] = []
-    for to, found in like[at].items():
-        distance = to - at
-        after = "-" if distance == 1 else like[at + 1].get(to + 1, "")
-        before = like[at - 1].get(to - 1, "") if at and distance > 1 else ""
-        if not made:
-            made += [f"first copy: {found}", f"first copy {distance}: {found}"]
-        copy = f"copy {distance}: {found}"
-        made += [copy, f"{copy}, next {after}", f"{copy}, last {before}", f"{copy}, both {before} {after}"]
-        made += [f"{copy}, class {word_class(words[at].text)}"] * (found == "same")
-        made += [f"copy after cut-off: {found}"] * (distance > 1 and words[to - 1].cut_off)
-        made += [f"copy after filler: {found}"] * words[to].after_filler
-    return made
-
-
-def _earlier_copies(like: Likenesses) -> dict[int, str]:
-    """The nearest word before each word that it is a copy of."""
-    return {
-        to: f"is copy {to - at}: {alike}"
-        for at, alike_words in enumerate(like)
-        for to, alike in alike_words.items()
-        if to - at <= _WINDOW and alike in COPIES
-    }
-
-
-class _Group(NamedTuple):
-    """Words ``start`` to before ``repair``; ``rank`` is how well those from ``repair`` on match them, and how many."""
-
-    repair: int
-    start: int
-    rank: tuple[float, int]
-    ends: str
-
-
-def _groups(words: Sequence[SpokenWord], like: Likenesses) -> list[_Group]:
-    """Return the groups of words whose first word is like the repair's, and those that end in a cut-off word."""
-    pairs = {(to, at) for at, alike in enumerate(like) for to in alike if to - at <= _WINDOW}
-    broken = (at for at in range(1, len(words)) if words[at - 1].cut_off)
-    pairs.update((repair, start) for repair in broken for start in range(max(0, repair - _WINDOW), repair))
-    found = []
-    for repair, start in sorted(pairs):
-        cut_off, filler, length = words[repair - 1].cut_off, words[repair].after_filler, repair - start
-        ratio = _matched(like, start, repair, len(words)) / length + 0.2 * cut_off + 0.1 * filler
-        found.append(_Group(repair, start, (ratio, length), f"{cut_off} {filler}"))
-    return found
-
-
-def _best_groups(groups: Sequence[_Group], count: int) -> list[list[str]]:
-    """The group of words around each word that is best matched by the words after it."""
-    best: list[_Group | None] = [None] * count
-    for each in groups:
-        for at in range(each.start, each.repair):
-            known = best[at]
-            if known is None or each.rank > known.rank:
-                best[at] = each
-    return [_described(each, at) if each else [] for at, each in enumerate(best)]
-
-
-def _described(group: _Group, at: int) -> list[str]:
-    ratio, length = group.rank
-    name = f"window {int(ratio * 5)}"
-    place = f"{name}, {group.repair - at} to repair, {at - group.start} from start"
-    return [name, f"{name}, {min(length, 4)} words", place, f"{name}, {group.ends}"]
-
-
-def _matched(like: Likenesses, start: int, repair: int, count: int) -> float:
-    total = 0.0
-    for step in range(min(repair - start, count - repair)):
-        found = like[start + step].get(repair + step, "")
-        total += 1 if found in COPIES else _PARTIAL.get(found, 0)
-    return total
+    table = WordColumns([words])
+    return names([*table.tables(), *Likenesses(table).tables()], len(words))

@@ -25,22 +25,31 @@ def frames(words: Sequence[SpokenWord]) -> Iterator[tuple[int, int]]:
     >>> [list(frames([SpokenWord(word) for word in text.split()])) for text in ("he went she went", "it was go wanted")]
     [[(0, 1)], [(1, 2)]]
     """
-    kinds = [word_kind(word.text) for word in words]
-    if "be" not in kinds and len(_SUBJECTS.intersection(word.text for word in words)) < 2:
+    texts = [word.text for word in words]
+    kinds = list(map(word_kind, texts))
+    if "be" not in kinds and len(_SUBJECTS.intersection(texts)) < 2:
         return
     for first in range(len(words) - 2):
-        if any(word.cut_off for word in words[first : first + 3]):
-            continue
-        if kinds[first : first + 3] == ["be", "verb", "past"]:
-            yield first, first + 1
-        elif length := _length_of_frame(words, kinds, first):
+        if kinds[first] == "be":
+            length = 2 if kinds[first + 1 : first + 3] == ["verb", "past"] else 0
+        else:
+            length = (
+                _length_of_frame(texts[first : first + 2 * _MAX_FRAME], kinds[first + 1])
+                if texts[first] in _SUBJECTS
+                else 0
+            )
+        if length and not any(word.cut_off for word in words[first : first + 3]):
             yield first, first + length - 1
 
 
-def _length_of_frame(words: Sequence[SpokenWord], kinds: Sequence[str], first: int) -> int:
-    """Return how many words from ``first`` on are repeated behind another subject; 0 for none."""
-    texts = [word.text for word in words[first : first + 2 * _MAX_FRAME]]
-    if texts[0] not in _SUBJECTS or kinds[first + 1] not in _VERBS or texts[1] == _NOT_A_VERB:
+def _length_of_frame(texts: Sequence[str], kind: str) -> int:
+    """Return how many of the words from a subject on are repeated behind another subject; 0 for none.
+
+    Args:
+        texts: The words, of which the first is the subject.
+        kind: The kind of the second one.
+    """
+    if kind not in _VERBS or texts[1] == _NOT_A_VERB:
         return 0
     for length in range(min(_MAX_FRAME, len(texts) // 2), 1, -1):
         other = texts[length]

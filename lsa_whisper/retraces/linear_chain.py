@@ -10,8 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pycrfsuite
 
+from lsa_whisper.retraces.tables import NameFilter, Table
+
 _MAX_WEIGHT = 1e3
 _AT_ONCE = 1024
+_MANY = 1000
+"""From so many words on, names are filtered before they are spelled out."""
 _LEAST, _SCALED = -80.0, 8
 """Logarithm of the least factor of a transition, and after how many the products are scaled: none becomes zero."""
 Matrix = npt.NDArray[np.float64]
@@ -35,15 +39,27 @@ class LinearChain:
             self._transitions = _checked(weights["transitions"], (len(self.labels), len(self.labels)))
             features = weights["features"]
             self._rows = {name: row for row, name in enumerate(features, start=1)}
+            self._filter = NameFilter(features)
             nothing = [0.0] * len(self.labels)
             self._weights = _checked([nothing, *features.values()], (len(features) + 1, len(self.labels)))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError("labels, transitions and features are needed") from error
 
-    def rows(self, features: Iterable[str]) -> Matrix:
-        """Return the weights of each of ``features``; zeros for one that the model does not know."""
-        known = self._rows
-        return self._weights[[known.get(name, 0) for name in features]]
+    def states(self, tables: Iterable[Table], count: int) -> Matrix:
+        """Return the sum of the weights of the features of each of ``count`` words."""
+        states: Matrix = np.zeros((count, len(self.labels)))
+        for table in tables:
+            sums = np.zeros((len(table.words), len(self.labels)))
+            for features, inverse in table.features(self._filter if count > _MANY else None):
+                rows = np.array([self._rows.get(name, 0) for name in features], dtype=np.int64)[inverse]
+                (known,) = np.nonzero(rows)
+                if 2 * len(known) > len(rows):
+                    sums += self._weights.take(rows, 0)
+                else:
+                    sums[known] += self._weights[rows[known]]
+            for label, values in enumerate(sums.T):
+                states[:, label] += np.bincount(table.words, values, count)
+        return states
 
     def sums(self, words: Iterable[Iterable[str]]) -> Matrix:
         """Return the sum of the weights of the features of each of ``words``."""

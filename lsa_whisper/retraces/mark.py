@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lsa_whisper.retraces.retrace import Retrace, find_all_retraces, find_retraces
 from lsa_whisper.retraces.tagger import CAREFUL, KINDS, THRESHOLD, Tagger, tagger_for
@@ -69,7 +69,7 @@ def mark_all_retraces(
     said = [spoken_words(text) or [] for text in texts]
     for at, spans in enumerate(times or ()):
         if len(spans) == len(said[at]):
-            said[at] = [replace(word, span=span) for word, span in zip(said[at], spans, strict=True)]
+            said[at] = [word._replace(span=span) for word, span in zip(said[at], spans, strict=True)]
     marked = []
     for text, words, found in zip(texts, said, find_all_retraces(said, tagger, threshold), strict=True):
         marks = tuple(_mark(text, words, retrace) for retrace in found)

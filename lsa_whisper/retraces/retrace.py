@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import NamedTuple
 
 from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.retraces.frames import FRAME_CONFIDENCE, frames
@@ -13,6 +14,7 @@ from lsa_whisper.retraces.words import SpokenWord
 
 EMPHATIC = frozenset(("very", "really", "bye", "no", "yeah", "yes", "ha", "so", "night", "there", "knock", "choo"))
 """Words that fluent speakers repeat for emphasis."""
+_TAKEN_BACK = attrgetter("taken_back")
 _DISCOURSE_MARKERS = (("you", "know"), ("i", "mean"))
 _MIN_REFORMULATION = 0.4
 """Least confidence of a reformulation, in which nothing is alike: below it, a fifth of the words are right."""
@@ -23,8 +25,7 @@ _PREDICATES = (OPEN, "be", "have", "do", "modal", "negation", "adverb")
 """Classes of words that may follow a subject."""
 
 
-@dataclass(frozen=True, slots=True)
-class Retrace:
+class Retrace(NamedTuple):
     """Words ``first`` to ``last`` (inclusive) were taken back; ``code`` says how, ``confidence`` how likely."""
 
     first: int
@@ -53,11 +54,13 @@ def find_all_retraces(
 ) -> list[list[Retrace]]:
     """Return what :func:`find_retraces` finds in each of ``utterances``, in less time for each."""
     several = [words for words in utterances if len(words) > 1]
-    found = iter(tagger.all_probabilities(several))
+    found = iter(tagger.all_probabilities(several, threshold / 2))  # the others are asked for no more than this
     return [_in_utterance(words, next(found), threshold) if len(words) > 1 else [] for words in utterances]
 
 
 def _in_utterance(words: Sequence[SpokenWord], found: Sequence[WordProbabilities], threshold: float) -> list[Retrace]:
+    if not any(map(_TAKEN_BACK, found)):
+        return list(_by_grammar(words, [], threshold))
     retraces = (_retrace(found, first, last) for first, last in _groups(found, threshold) if last + 1 < len(words))
     learned = [
         part
@@ -80,7 +83,7 @@ def _with_further_copies(words: Sequence[SpokenWord], learned: Sequence[Retrace]
         length, after = each.last + 1 - each.first, each.last + 1
         said = texts[each.first : after]
         while each.code == "[/]" and texts[after : after + 2 * length] == 2 * said:
-            chained.append(replace(each, first=after, last=after + length - 1))
+            chained.append(each._replace(first=after, last=after + length - 1))
             after += length
     return chained
 
@@ -102,7 +105,7 @@ def _without_fragment(words: Sequence[SpokenWord], retrace: Retrace) -> Retrace:
     last = retrace.last
     while last > retrace.first and words[last].cut_off:
         last -= 1
-    return replace(retrace, last=last)
+    return retrace._replace(last=last)
 
 
 def _repair(words: Sequence[SpokenWord], retrace: Retrace) -> int:
@@ -116,7 +119,7 @@ def _same_kind(words: Sequence[SpokenWord], retrace: Retrace) -> Retrace:
     word, after = words[retrace.first], words[_repair(words, retrace)]
     one = retrace.first == retrace.last and retrace.code == "[///]"
     alike = not word_class(word.text).startswith(OPEN) and word_class(word.text) == word_class(after.text)
-    return replace(retrace, code="[//]") if one and alike else retrace
+    return retrace._replace(code="[//]") if one and alike else retrace
 
 
 def _is_fluent(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
@@ -200,7 +203,7 @@ def _copies(words: Sequence[SpokenWord], retrace: Retrace) -> list[Retrace]:
         room = end - at
         length = next((n for n in range(1, room) if _same_again(texts, at, n)), room)
         code = "[/]" if _same_again(texts, at, length) else "[//]" if retrace.code == "[/]" else retrace.code
-        parts.append(replace(retrace, first=at, last=at + length - 1, code=code))
+        parts.append(retrace._replace(first=at, last=at + length - 1, code=code))
         at += length
     return parts
 

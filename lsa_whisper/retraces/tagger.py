@@ -12,11 +12,11 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from pathlib import Path
 
+import numpy as np
+
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.retraces.context import BREAKS, KINDS_AROUND, WORDS_AROUND, Columns
-from lsa_whisper.retraces.features import ALWAYS, likenesses, rare_features
 from lsa_whisper.retraces.linear_chain import Matrix, read_model
-from lsa_whisper.retraces.windows import all_features, repair_features
+from lsa_whisper.retraces.windows import all_tables
 from lsa_whisper.retraces.words import NOT_TAKEN_BACK, SpokenWord
 
 KINDS = {"repeat": "[/]", "revision": "[//]", "reformulation": "[///]", "false start": "[/-]"}
@@ -29,26 +29,22 @@ from here to 0.4, and the lowest of these finds most revisions."""
 CAREFUL = 0.7
 """A threshold for few wrong marks."""
 
-_CERTAIN = 0.995
-"""From here on a word was not taken back, and its other probabilities are not asked for."""
-
-MANY = 16
-"""From so many utterances on, different features are looked up once."""
+_LEAST = 0.005
+"""Below it, a word was not taken back, and its probabilities are not asked for."""
 
 _MODELS = {"eng": Path(__file__).with_name("english.crf")}
 
 
 @dataclass(frozen=True, slots=True)
 class WordProbabilities:
-    """Of one word: the probability of each kind that a tagger tells apart, and that one ``begins`` with this word."""
+    """Of one word: the probability of each kind that a tagger tells apart, and that one ``begins`` with this word.
+
+    ``taken_back`` is the probability that the word was taken back, as any of the kinds.
+    """
 
     kinds: dict[str, float]
     begins: float
-
-    @property
-    def taken_back(self) -> float:
-        """The probability that the word was taken back."""
-        return sum(self.kinds.values())
+    taken_back: float
 
 
 class Tagger:
@@ -80,17 +76,21 @@ class Tagger:
         """
         return self.all_probabilities([words])[0]
 
-    def all_probabilities(self, utterances: Sequence[Sequence[SpokenWord]]) -> list[list[WordProbabilities]]:
-        """Return the probabilities of each word of each utterance; many at once take a third of the time for each."""
+    def all_probabilities(
+        self, utterances: Sequence[Sequence[SpokenWord]], least: float = _LEAST
+    ) -> list[list[WordProbabilities]]:
+        """Return the probabilities of each word of each utterance; many at once take a tenth of the time for each.
+
+        Those of a word that was taken back with a probability under ``least`` are zero.
+        """
         counts = [len(words) for words in utterances]
         if not any(counts):
             return [[] for _ in counts]
         marginals = self._model.marginals(self._states(utterances), counts)
-        certain = marginals[:, self._model.labels.index(NOT_TAKEN_BACK)] > _CERTAIN
-        words = [
-            self._not_taken_back if sure else self._word(row)
-            for sure, row in zip(certain.tolist(), marginals.tolist(), strict=True)
-        ]
+        (likely,) = np.nonzero(marginals[:, self._model.labels.index(NOT_TAKEN_BACK)] <= 1 - least)
+        words = [self._not_taken_back] * len(marginals)
+        for at, word in zip(likely.tolist(), self._words(marginals[likely]), strict=True):
+            words[at] = word
         return [words[end - count : end] for end, count in zip(accumulate(counts), counts, strict=True)]
 
     @cached_property
@@ -100,23 +100,18 @@ class Tagger:
 
     def _states(self, utterances: Sequence[Sequence[SpokenWord]]) -> Matrix:
         """Return the sums of the weights of the features of each word."""
-        if len(utterances) < MANY:
-            return self._model.sums([names for words in utterances for names in all_features(words)])
-        rare = (names for words in utterances for names in _rare(words))
-        states = self._model.sums(rare) + self._model.rows([ALWAYS])
-        columns = Columns(utterances)
-        for template in (*WORDS_AROUND, *BREAKS, *KINDS_AROUND):
-            features, inverse = columns.different(template)
-            states += self._model.rows(features)[inverse]
-        return states
+        return self._model.states(all_tables(utterances), sum(map(len, utterances)))
 
-    def _word(self, row: Sequence[float]) -> WordProbabilities:
-        kinds = {kind: sum(row[at] for at in places) for kind, places in self._places_of.items()}
-        return WordProbabilities(kinds, sum(row[at] for at in self._beginnings))
+    def _words(self, marginals: Matrix) -> Iterator[WordProbabilities]:
+        begins = marginals[:, self._beginnings].sum(1).tolist()
+        of_kinds = (marginals[:, places].sum(1).tolist() for places in self._places_of.values())
+        for probabilities, beginning in zip(zip(*of_kinds, strict=True), begins, strict=True):
+            kinds = dict(zip(self._places_of, probabilities, strict=True))
+            yield WordProbabilities(kinds, beginning, sum(probabilities))
 
     @cached_property
     def _not_taken_back(self) -> WordProbabilities:
-        return WordProbabilities(dict.fromkeys(self.kinds, 0.0), 0.0)
+        return WordProbabilities(dict.fromkeys(self.kinds, 0.0), 0.0, 0.0)
 
     @cached_property
     def _places_of(self) -> dict[str, list[int]]:
@@ -126,13 +121,6 @@ class Tagger:
     @cached_property
     def _beginnings(self) -> list[int]:
         return [at for at, label in enumerate(self._model.labels) if label.startswith("begin")]
-
-
-def _rare(words: Sequence[SpokenWord]) -> Iterator[list[str]]:
-    """Yield the features of each word that the templates lack."""
-    like = likenesses(words)
-    for one, more in zip(rare_features(words, like), repair_features(words, like), strict=True):
-        yield one + more
 
 
 @lru_cache(maxsize=4)

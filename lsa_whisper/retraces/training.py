@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -96,4 +96,4 @@ def _train(
 
 def bare(words: Sequence[SpokenWord]) -> list[SpokenWord]:
     """Return ``words`` without times and commas, as in most transcripts."""
-    return [replace(word, span=None, after_comma=False) for word in words]
+    return [word._replace(span=None, after_comma=False) for word in words]

@@ -7,187 +7,174 @@ stands before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
-from lsa_whisper.retraces.context import KINDS_AROUND, Texts, columns_of, names, parted_by
-from lsa_whisper.retraces.features import COPIES, Likenesses, features, likenesses
-from lsa_whisper.retraces.word_kinds import CONTENT_KINDS, broad_kind, word_kind
+import numpy as np
+import numpy.typing as npt
+
+from lsa_whisper.retraces.context import WordColumns
+from lsa_whisper.retraces.features import COPIES, LIKENESSES, MAX_WINDOW, Likenesses
+from lsa_whisper.retraces.tables import ONLY_IF, Column, Numbers, Table, best_around, names, read_templates
+from lsa_whisper.retraces.word_kinds import CONTENT_KINDS
 from lsa_whisper.retraces.words import SpokenWord
 
-_MAX_LENGTH = 6
-_ALIKE = {"same stem": 0.6, "same beginning": 0.6, "related class": 0.6, "same class": 0.4}
+_ALIKE = {"same stem": 0.6, "same beginning": 0.6, "related class": 0.6, "same class": 0.4, "": 0.0}
 _OTHER_LIKENESS, _SAME_KIND = 0.3, 0.2
+_WORTH = np.array(
+    [1 + 1j if name in COPIES else _ALIKE.get(name, _OTHER_LIKENESS) for name in LIKENESSES] + [_SAME_KIND]
+)
+"""How much it counts that a word may stand for another, by their likeness, and whether it is a copy."""
+_KIND = len(LIKENESSES)
+"""Stands for words that are not alike but of one kind."""
 _STEPS = 5
 _RANKS = 2
+_BEGINS = (*LIKENESSES, "kind")
 
-
-class RepairWindow(NamedTuple):
-    """Words ``first`` to before ``repair``, and the words from ``repair`` on that may take their place.
-
-    ``score`` is how alike the two are for each word, 1 for a copy; ``copies`` how many words are copies; ``begins`` how
-    alike their first words are, and ``parted`` what stands between the two.
-    """
-
-    score: float
-    first: int
-    repair: int
-    copies: int
-    begins: str
-    parted: str
-
-    @property
-    def length(self) -> int:
-        """The number of words that would be taken back."""
-        return self.repair - self.first
-
-
-class _Kinds:
-    """The kinds of an utterance's words, and of what stands around them; the first word's is at ``_FIRST``."""
-
-    def __init__(self, words: Sequence[SpokenWord]):
-        kinds = [word_kind(word.text) for word in words]
-        self.fine = ["<start>", "<start>", *kinds, "<end>", "<end>", "<end>"]
-        self.broad = [broad_kind(kind) for kind in self.fine]
-
-
-_FIRST = 2
+_FIRST_COPIES = read_templates("""
+    bridge {alike}: {broad before} {broad of copy}
+    bridge {up to 4} {alike}: {kind}
+    break {alike} {up to 3}: {broad before copy} {parted} {broad of copy}
+    parted {alike} {distance}: {parted}
+    left out {alike}: {broad after} > {broad after copy}{if 2}
+    left out {alike}: {broad after} {broad behind} > {broad after copy}{if more}
+""")
+_WINDOWS = read_templates("""
+    window {rank}, {score}
+    window {rank}, {score}, {length} words
+    window {rank}, {score}, {copies} of {length}
+    window {rank}, {score}, {begins} {parted}
+    window {rank}, {score}, {from first} from first, {to repair} to repair
+    window {rank}, {score}, break {broad before repair} {parted} {broad of repair}
+    window {rank}, {score}, bridge {broad before} {broad of repair}
+    window {rank}, {score}, {kind}
+    window {rank}, {broad of first} to {broad before repair}, {copies} of {length}
+    window {rank}, {score}, first word {begins}, {length}{if first}
+""")
+_NO_WINDOW = read_templates("no window{if none}")
 
 
 def all_features(words: Sequence[SpokenWord]) -> list[list[str]]:
-    """Return the features that the shipped tagger sees of each of an utterance's ``words``."""
-    like, columns = likenesses(words), columns_of(words)
-    pairs = zip(features(words, like, columns), window_features(words, like, columns), strict=True)
-    return [one + more for one, more in pairs]
+    """Return the features that the shipped tagger sees of each of an utterance's ``words``.
 
-
-def window_features(
-    words: Sequence[SpokenWord], like: Likenesses | None = None, columns: Texts | None = None
-) -> list[list[str]]:
-    """Return features of each of an utterance's ``words``, which those of :func:`~.features.features` lack.
-
-    >>> they, *_ = window_features([SpokenWord(text) for text in "they bought they have bought".split()])
+    >>> they, *_ = all_features([SpokenWord(text) for text in "they bought they have bought".split()])
     >>> [name for name in they if name.endswith(" of 2")]
     ['window 0, 5, 2 of 2', 'window 0, subject to verb, 2 of 2']
     """
-    around = names(columns_of(words) if columns is None else columns, KINDS_AROUND)
-    repairs = repair_features(words, likenesses(words) if like is None else like)
-    return [[*one, *more] for one, more in zip(around, repairs, strict=True)]
+    return names(all_tables([words]), len(words))
 
 
-def repair_features(words: Sequence[SpokenWord], like: Likenesses) -> list[list[str]]:
-    """Return the features of each of ``words`` of what it may be taken back with, and of what repairs it."""
-    kinds = _Kinds(words)
-    parted = [*(parted_by(words, at) if at else "" for at in range(len(words))), ""]
-    best = _best(_windows(kinds.broad[_FIRST : _FIRST + len(words)], parted, like), len(words))
-    return [
-        [
-            *(_first_copies(kinds, parted, like[at], at) if like[at] else ()),
-            *(name for rank, each in enumerate(around) for name in _described(each, rank, kinds, at)),
-            *(() if around else ("no window",)),
-        ]
-        for at, around in enumerate(best)
-    ]
+def all_tables(utterances: Sequence[Sequence[SpokenWord]]) -> Iterator[Table]:
+    """Yield the tables of all features that the shipped tagger sees of the words of ``utterances``."""
+    words = WordColumns(utterances)
+    like = Likenesses(words)
+    yield from words.tables()
+    yield words.kinds()
+    yield from like.tables()
+    yield _first_copies(like)
+    yield from _windows(like)
 
 
-def _first_copies(kinds: _Kinds, parted: Sequence[str], like: Mapping[int, str], at: int) -> list[str]:
-    """The next two words that are like this one, with what stands before them and what they would follow."""
-    made: list[str] = []
-    broad, before = kinds.broad, _FIRST - 1
-    for to in [to for to in like if to - at <= _MAX_LENGTH][:2]:
-        alike, distance = like[to], to - at
-        made += [
-            f"bridge {alike}: {broad[before + at]} {broad[_FIRST + to]}",
-            f"bridge {min(distance, 4)} {alike}: {kinds.fine[_FIRST + at]}",
-            f"break {alike} {min(distance, 3)}: {broad[before + to]} {parted[to]} {broad[_FIRST + to]}",
-            f"parted {alike} {distance}: {parted[to]}",
-        ]
-        if distance > 1:
-            left = " ".join(broad[_FIRST + at + 1 : _FIRST + min(to, at + 3)])
-            made.append(f"left out {alike}: {left} > {broad[_FIRST + to + 1]}")
-    return made
+def _first_copies(like: Likenesses) -> Table:
+    """The next two words that are like each word, with what stands before them and what they would follow."""
+    first, distance, nearer = like.pairs
+    near = (distance <= MAX_WINDOW) & (nearer < 2)
+    first, distance = first[near], distance[near]
+    of_word, copy = like.words.of_word, first + distance
+    columns = {
+        "alike": like.column(distance, first),
+        "distance": Column.count(distance),
+        "up to 3": Column.count(np.minimum(distance, 3)),
+        "up to 4": Column.count(np.minimum(distance, 4)),
+        "kind": of_word("kind", first),
+        "parted": of_word("parted", copy),
+        "broad before": of_word("broad", first, -1),
+        "broad after": of_word("broad", first, 1),
+        "broad behind": of_word("broad", first, 2),
+        "broad before copy": of_word("broad", copy, -1),
+        "broad of copy": of_word("broad", copy),
+        "broad after copy": of_word("broad", copy, 1),
+        "if 2": Column(ONLY_IF, (distance == 2).astype(np.int64)),
+        "if more": Column(ONLY_IF, (distance > 2).astype(np.int64)),
+    }
+    return Table(first, columns, _FIRST_COPIES)
 
 
-def _windows(broad: Sequence[str], parted: Sequence[str], like: Likenesses) -> Iterator[RepairWindow]:
-    """Yield the windows whose first words are alike or of one kind, and those before a cut-off word's repair."""
-    values = [_values(broad, like[at], at) for at in range(len(broad))]
-    masks = [sum(1 << to for to in row) for row in values]  # which words count, as bits
-    for repair in range(1, len(broad)):
-        parts, kind = parted[repair], broad[repair]
-        cut_off = "-" in parts
-        for first in range(max(0, repair - _MAX_LENGTH), repair):
-            if not cut_off and broad[first] != kind and repair not in like[first]:
-                continue
-            begins = like[first].get(repair, "kind" if broad[first] == kind else "")
-            end = min(len(broad), 2 * repair - first + 2)
-            after = (1 << end) - (1 << repair)
-            rows = [values[at] for at in range(first, repair) if masks[at] & after]
-            score, copies = _likeness_of(rows, repair, end)
-            if score > 0 or cut_off:
-                bonus = 0.3 * cut_off + 0.1 * ("~" in parts)
-                yield RepairWindow((score + bonus) / (repair - first), first, repair, copies, begins, parts)
+def _windows(like: Likenesses) -> Iterator[Table]:
+    """Yield the tables of the two windows around each word that are most like their repair, and of words without one.
 
-
-def _values(broad: Sequence[str], like: Mapping[int, str], at: int) -> dict[int, float]:
-    """Return how much it counts that each word behind ``at`` may stand for it: 1 for a copy; only if it counts."""
-    values = {to: 1.0 if alike in COPIES else _ALIKE.get(alike, _OTHER_LIKENESS) for to, alike in like.items()}
-    if (kind := broad[at]) in CONTENT_KINDS:
-        for to in range(at + 1, min(len(broad), at + 2 * _MAX_LENGTH + 2)):
-            if broad[to] == kind:
-                values.setdefault(to, _SAME_KIND)
-    return values
-
-
-def _likeness_of(values: Sequence[Mapping[int, float]], repair: int, end: int) -> tuple[float, int]:
-    """Return how alike words and those from ``repair`` on are in the best alignment, and how many are copies.
-
-    Args:
-        values: How much each word counts for each of the words, where it counts.
-        repair: The first word of the repair.
-        end: The end of what is compared.
+    The first words of a window and of its repair are alike or of one kind, or a cut-off word stands between.
     """
-    if len(values) < 2:
-        best_value = max((value for row in values for to, value in row.items() if repair <= to < end), default=0.0)
-        return best_value, int(best_value == 1)
-    above = [(0.0, 0)] * (end - repair + 1)
-    for row_values in values:
-        row = [(0.0, 0)]
-        for column, to in enumerate(range(repair, end)):
-            best = max(above[column + 1], row[column])
-            if value := row_values.get(to):
-                score, copies = above[column]
-                best = max(best, (score + value, copies + (value == 1)))
-            row.append(best)
-        above = row
-    return above[-1]
+    words, count = like.words, len(like.words.said)
+    broad = words.of_word("broad", np.arange(count))
+    first, repair, total = _candidates(like, broad)
+    cut_off, length = words.cut_off[repair - 1], repair - first
+    score = (total.real + (0.3 * cut_off + 0.1 * words.after_filler[repair])) / length
+    order = np.lexsort((first, repair, -length, -score))
+    ranked = list(best_around(first, repair, order, _RANKS))
+    at, best = (np.concatenate(parts) for parts in zip(*ranked, strict=True))
+    rank = np.repeat(np.arange(_RANKS), [len(found) for found, _ in ranked])
+    first, repair, length, score, copies = (
+        values[best] for values in (first, repair, length, score, total.imag.astype(np.int64))
+    )
+    alike = like.column(length, first).indices
+    same_kind = (alike == 0) & (broad.indices[first] == broad.indices[repair])
+    columns = {
+        "rank": Column.count(rank),
+        "score": Column.count(np.minimum(_STEPS, (score * _STEPS + 1e-9).astype(np.int64))),
+        "length": Column.count(length),
+        "copies": Column.count(copies),
+        "begins": Column(_BEGINS, np.where(same_kind, _KIND, alike)),
+        "parted": words.of_word("parted", repair),
+        "from first": Column.count(at - first),
+        "to repair": Column.count(repair - at),
+        "kind": words.of_word("kind", at),
+        "broad before": words.of_word("broad", first, -1),
+        "broad of first": words.of_word("broad", first),
+        "broad before repair": words.of_word("broad", repair, -1),
+        "broad of repair": words.of_word("broad", repair),
+        "if first": Column(ONLY_IF, (at == first).astype(np.int64)),
+    }
+    yield Table(at, columns, _WINDOWS)
+    (alone,) = np.nonzero(np.bincount(ranked[0][0], minlength=count) == 0)
+    yield Table(alone, {"if none": Column(ONLY_IF, np.ones(len(alone), dtype=np.int64))}, _NO_WINDOW)
 
 
-def _best(windows: Iterable[RepairWindow], count: int) -> list[list[RepairWindow]]:
-    """Return the two windows around each of ``count`` words that are most like their repair."""
-    best: list[list[RepairWindow]] = [[] for _ in range(count)]
-    for each in sorted(windows, key=lambda each: (-each.score, -each.length)):
-        for found in best[each.first : each.repair]:
-            if len(found) < _RANKS:
-                found.append(each)
+def _candidates(like: Likenesses, broad: Column) -> tuple[Numbers, Numbers, npt.NDArray[np.complex128]]:
+    """Return the first word of each window, that of its repair, and how alike the two are.
+
+    The last is a complex number: how much the words count that may stand for each other in the best alignment, and how
+    many of them are copies. NumPy orders such numbers by their real part, then by the other one.
+    """
+    same_kind = _same_kind(like, broad.indices)
+    content = np.array([kind in CONTENT_KINDS for kind in broad.values])[broad.indices]
+    codes = like.codes.copy()
+    codes[:, : len(content)][same_kind[:, : len(content)] & content & (codes[:, : len(content)] == 0)] = _KIND
+    cut_off = np.append(like.words.cut_off, np.zeros(len(like.codes), dtype=np.int64)) > 0
+    found = []
+    for length in range(1, MAX_WINDOW + 1):
+        parted = np.roll(cut_off, 1 - length)
+        (first,) = np.nonzero(like.inside[length] & (parted | same_kind[length] | (like.codes[length] > 0)))
+        total = _best_alignment(codes, first, length)
+        some = (total.real > 0) | parted[first]
+        found.append((first[some], first[some] + length, total[some]))
+    first, repair, totals = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return first, repair, totals
+
+
+def _same_kind(like: Likenesses, broad: Numbers) -> npt.NDArray[np.bool_]:
+    same = np.zeros_like(like.inside)
+    for distance in range(1, len(same)):
+        size = max(len(broad) - distance, 0)
+        same[distance, :size] = broad[:size] == broad[distance:]
+    return same & like.inside
+
+
+def _best_alignment(codes: npt.NDArray[np.int8], first: Numbers, length: int) -> npt.NDArray[np.complex128]:
+    """Return what the best alignment of windows with the words behind them counts; these may be two words more."""
+    total = np.zeros((length + 3, len(first)), dtype=np.complex128)
+    for step in range(length):
+        ahead = _WORTH[codes[length - step : 2 * length + 2 - step, first + step]]
+        total[1:] = np.maximum(total[1:], total[:-1] + ahead)
+        total = np.maximum.accumulate(total, axis=0)
+    best: npt.NDArray[np.complex128] = total[-1]
     return best
-
-
-def _described(each: RepairWindow, rank: int, kinds: _Kinds, at: int) -> list[str]:
-    """The window of this ``rank`` around the word."""
-    score, first, repair, copies, begins, parted = each
-    broad, length = kinds.broad, repair - first
-    name = f"window {rank}, {min(_STEPS, int(score * _STEPS + 1e-9))}"
-    made = [
-        name,
-        f"{name}, {length} words",
-        f"{name}, {copies} of {length}",
-        f"{name}, {begins} {parted}",
-        f"{name}, {at - first} from first, {repair - at} to repair",
-        f"{name}, break {broad[repair + 1]} {parted} {broad[repair + 2]}",
-        f"{name}, bridge {broad[first + 1]} {broad[repair + 2]}",
-        f"{name}, {kinds.fine[_FIRST + at]}",
-        f"window {rank}, {broad[first + 2]} to {broad[repair + 1]}, {copies} of {length}",
-    ]
-    if at == first:
-        made.append(f"{name}, first word {begins}, {length}")
-    return made

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from dataclasses import dataclass, field
+from itertools import accumulate, repeat
+from typing import NamedTuple
 
-from lsa_whisper.chat.plain_words import plain_words
+from lsa_whisper.chat.plain_words import is_simple
 from lsa_whisper.chat.tree import Group, Item, Marker, Word, build_tree
 from lsa_whisper.timespan import TimeSpan
 
@@ -18,8 +19,7 @@ _SPELLING = re.compile(r"↫[^↫]*↫|[:^()≠]|@.*")  # part-word repetitions,
 _NOT_SPOKEN = ("&=", "&{", "&}", "&*", "0")
 
 
-@dataclass(frozen=True, slots=True)
-class SpokenWord:
+class SpokenWord(NamedTuple):
     """A word of an utterance, fillers left out.
 
     Attributes:
@@ -53,20 +53,37 @@ def spoken_words(body: str) -> list[SpokenWord] | None:
     >>> spoken_words("<I want> [/] I want it .") is None
     True
     """
-    if plain := plain_words(body):
-        return _plainly(plain)
+    if is_simple(body):
+        return None if " [" in body else _simply(body)
     items = build_tree(body).items
     return _words_of(items, body) if all(map(_is_plain, items)) else None
 
 
-def _plainly(words: Sequence[str]) -> list[SpokenWord]:
-    """Return the ``words`` of a tier that has nothing else."""
-    ends = list(accumulate(len(word) + 1 for word in words))
-    texts = [words[0].casefold(), *(word if word == "A" else word.casefold() for word in words[1:])]
-    return [
-        SpokenWord(text, start=end - len(word) - 1, end=end - 1)
-        for word, text, end in zip(words, texts, ends, strict=True)
-    ]
+def _simply(body: str) -> list[SpokenWord]:
+    """Return the words of a tier that has nothing else but fillers, cut-off words and a terminator."""
+    words = body.split()
+    if words[-1][0] in ".?!+":
+        words.pop()
+    ends = [end - 1 for end in accumulate(len(word) + 1 for word in words)]
+    starts = [0, *(end + 1 for end in ends)]
+    if "&" not in body:
+        texts = [words[0].casefold(), *(word if word == "A" else word.casefold() for word in words[1:])]
+        return list(map(SpokenWord, texts, repeat(False), repeat(False), repeat(False), starts, ends))
+    found: list[SpokenWord] = []
+    filler = False
+    for word, start, end in zip(words, starts, ends, strict=False):
+        if word.startswith("&-"):
+            filler = True
+            continue
+        cut_off = word[0] == "&"
+        found.append(SpokenWord(_spelled(word[2:] if cut_off else word, not found), cut_off, filler, False, start, end))
+        filler = False
+    return found
+
+
+def _spelled(word: str, first: bool) -> str:
+    """Return a word in small letters; a capital behind other words is the name of a letter, not the article: "an A"."""
+    return word if word == "A" and not first else word.casefold()
 
 
 def marked_words(body: str) -> list[SpokenWord]:
@@ -88,7 +105,7 @@ def _words_of(items: Sequence[Item], body: str) -> list[SpokenWord]:
 
 def hide_codes(words: Sequence[SpokenWord]) -> list[SpokenWord]:
     """Return ``words`` without what :attr:`SpokenWord.before_code` says of them."""
-    return [replace(word, before_code=False) for word in words]
+    return [word._replace(before_code=False) for word in words]
 
 
 def _is_plain(item: Item) -> bool:
@@ -123,17 +140,16 @@ class _Reader:
     def _add(self, item: Word) -> None:
         cut_off = item.text.startswith(("&+", "&~"))
         text = _SPELLING.sub("", item.text[2:] if cut_off else item.text)
-        # A capital behind other words is the name of a letter, not the article: "an A".
-        text = text if text == "A" and self.words else text.casefold()
+        text = _spelled(text, not self.words)
         self.words.append(SpokenWord(text, cut_off, self._filler, self._comma, item.offset, _end(item, self.body)))
         self._filler = self._comma = False
 
     def _mark(self, first: int, kind: str | None) -> None:
         for at, word in enumerate(self.words[first:] if kind else (), first):
             if word.retrace == NOT_TAKEN_BACK:
-                self.words[at] = replace(word, retrace=f"{'begin' if at == first else 'inside'} {kind}")
+                self.words[at] = word._replace(retrace=f"{'begin' if at == first else 'inside'} {kind}")
         if kind not in (None, "repeat") and len(self.words) > first:
-            self.words[-1] = replace(self.words[-1], before_code=True)
+            self.words[-1] = self.words[-1]._replace(before_code=True)
 
 
 def _end(word: Word, body: str) -> int:

@@ -2,9 +2,8 @@
 
 import pytest
 
-from lsa_whisper.retraces.context import parted_by
 from lsa_whisper.retraces.frames import frames
-from lsa_whisper.retraces.windows import all_features, window_features
+from lsa_whisper.retraces.windows import all_features
 from lsa_whisper.retraces.word_kinds import broad_kind, word_kind
 from lsa_whisper.retraces.words import SpokenWord, spoken_words
 
@@ -23,17 +22,16 @@ def spoken(text):
     ],
 )
 def test_a_window_is_as_like_its_repair_as_its_best_alignment(text, expected):
-    assert expected in window_features(spoken(text))[0]
+    assert expected in all_features(spoken(text))[0]
 
 
 def test_words_with_nothing_alike_behind_them_have_no_window():
-    assert all("no window" in one for one in window_features(spoken("she ran home")))
+    assert all("no window" in one for one in all_features(spoken("she ran home")))
 
 
 def test_what_parts_two_words_is_seen():
     words = spoken("I &+wa &-um , I want it")
-    assert parted_by(words, 2) == "-~,"
-    assert "parted same 2: -~," in window_features(words)[0]
+    assert "parted same 2: -~," in all_features(words)[0]
 
 
 def test_every_word_has_features_of_both_files():

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lsa_whisper import formats
-from lsa_whisper.audio import AUDIO_SUFFIXES
 from lsa_whisper.chat.checks.participants import speaker_code_fault
 from lsa_whisper.errors import ChatSyntaxError, DiskError, FormatError, LsaWhisperError
 from lsa_whisper.formats import FORMAT_SUFFIXES, TIMED_FORMATS
@@ -115,7 +114,8 @@ def _convert_one(
             f"{file.path}: no utterance has times, which {format} needs; `align` adds them, or choose one of {untimed}"
         )
     name = found.name or file.path.stem
-    text = formats.serialize(transcript, format, recording=_recording(file.path, name))
+    recording = _recording(file.path, name) if format == "eaf" else None
+    text = formats.serialize(transcript, format, recording=recording)
     before = after = counts_of(transcript)
     losses = losses_of_reading(found)
     if format != "cha":
@@ -135,5 +135,7 @@ def _convert_one(
 
 def _recording(path: Path, name: str) -> Path | None:
     """Return the recording next to a transcript, which an ELAN document names."""
+    from lsa_whisper.audio import AUDIO_SUFFIXES  # 0.1 s, which other formats need not wait for
+
     beside = (path.with_name(f"{name}{suffix}") for suffix in AUDIO_SUFFIXES)
     return next((each for each in beside if each.is_file()), None)

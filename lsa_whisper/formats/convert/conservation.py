@@ -12,7 +12,7 @@ from importlib import import_module
 
 from lsa_whisper.chat import Line, Transcript, Utterance
 from lsa_whisper.chat.codes import UNTRANSCRIBED
-from lsa_whisper.chat.plain_words import plain_words
+from lsa_whisper.chat.plain_words import count_simple, is_simple
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats import FOR_PEOPLE, FORMAT_SUFFIXES
 from lsa_whisper.formats.docx import NOTES
@@ -54,18 +54,19 @@ class Loss:
 
 def counts_of(transcript: Transcript) -> TranscriptCounts:
     """Return what a CHAT transcript holds."""
-    said = transcript.utterances
+    words = marks = times = 0
     by_text: dict[str, tuple[int, int]] = {}  # long conversations say the same again and again
-    for each in said:
-        if each.text not in by_text:
-            plain = len(plain_words(each.text))
-            by_text[each.text] = (plain, 0) if plain else (len(transcribed_words(each)), len(each.reading.events))
-    return TranscriptCounts(
-        len(said),
-        sum(by_text[each.text][0] for each in said),
-        sum(by_text[each.text][1] for each in said),
-        sum(each.span is not None for each in said),
-    )
+    for each in transcript.utterances:
+        if (text := each.text) not in by_text:
+            by_text[text] = _words_and_marks(each)
+        words, marks, times = words + by_text[text][0], marks + by_text[text][1], times + (each.span is not None)
+    return TranscriptCounts(len(transcript.utterances), words, marks, times)
+
+
+def _words_and_marks(each: Utterance) -> tuple[int, int]:
+    if is_simple(each.text):
+        return count_simple(each.text)
+    return len(transcribed_words(each)), len(each.events())
 
 
 def transcribed_words(utterance: Utterance) -> list[str]:
@@ -101,7 +102,7 @@ def losses_of_writing(before: Transcript, after: Transcript) -> Iterator[Loss]:
     said, left = before.utterances, after.utterances
     yield from _loss("utterances", said, left, lambda each: 1, lambda each: tuple(each.verbatim()))
     yield from _lost_words(said, left)
-    yield from _loss("marks", said, left, lambda each: len(each.events()), lambda each: tuple(each.events()))
+    yield from _loss("marks", said, left, lambda each: _words_and_marks(each)[1], lambda each: tuple(each.events()))
     yield from _loss("times", said, left, lambda each: each.span is not None, lambda each: each.span)
     yield from _loss("word times", said, left, lambda each: len(each.word_times), lambda each: tuple(each.word_times))
     yield from _loss("dependent tiers", said, left, lambda each: len(_tiers(each)), _tiers)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from lsa_whisper.timespan import TimeSpan
 
@@ -18,8 +18,7 @@ _MAX_NAMED = 5
 _MIN_ROLLING = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Cue:
+class Cue(NamedTuple):
     """A cue: the number of its time line, its time if that line is whole, and its lines."""
 
     line: int
@@ -36,7 +35,7 @@ def cues_in(text: str, notes: list[str]) -> list[Cue]:
         if not times:
             if cues and not _NOT_A_CUE.match(block[0]) and not _is_counter(block):
                 faults.setdefault("text behind an empty line belongs to the cue above it", []).append(number)
-                cues[-1] = replace(cues[-1], lines=(*cues[-1].lines, *block))
+                cues[-1] = cues[-1]._replace(lines=(*cues[-1].lines, *block))
             continue
         for at, end in zip(times, [*times[1:], len(block)], strict=True):
             lines = block[at + 1 : end]
@@ -82,28 +81,28 @@ def _span(line: str) -> TimeSpan | None:
     match = _TIMES.fullmatch(line)
     if not match:
         return None
-    times = match.groups()
-    start_ms, end_ms = _milliseconds(times[:4]), _milliseconds(times[4:])
+    times = match.groups("0")
+    start_ms, end_ms = _milliseconds(*times[:4]), _milliseconds(*times[4:])
     return TimeSpan(start_ms, end_ms) if start_ms <= end_ms else None
 
 
-def _milliseconds(parts: tuple[str | None, ...]) -> int:
-    hours, minutes, seconds, fraction = (part or "0" for part in parts)
+def _milliseconds(hours: str, minutes: str, seconds: str, fraction: str) -> int:
     return 3_600_000 * int(hours) + 60_000 * int(minutes) + 1000 * int(seconds) + int(fraction.ljust(3, "0"))
 
 
 def without_repeated_lines(cues: Sequence[Cue]) -> Iterator[Cue]:
     """Yield the cues with text; where captions roll up, without the lines that a cue repeats from the one above."""
-    cues = [replace(cue, lines=tuple(line for line in cue.lines if line.strip())) for cue in cues]
+    cues = [Cue(number, span, tuple(filter(str.strip, lines))) for number, span, lines in cues]
     bare = [[_bare(line) for line in cue.lines] for cue in cues]
     repeated = [0, *(_repeated(above, below) for above, below in pairwise(bare))]
     stepped = sum(0 < count < len(lines) for count, lines in zip(repeated, bare, strict=True))
     timed = any("<" in line and _WORD_TIME.search(line) for cue in cues for line in cue.lines)
     rolls = timed or (stepped >= _MIN_ROLLING and 2 * stepped >= len(cues))
     for cue, count in zip(cues, repeated, strict=True):
-        lines = cue.lines[count:] if rolls else cue.lines
-        if lines:
-            yield replace(cue, lines=lines)
+        if rolls and count:
+            cue = cue._replace(lines=cue.lines[count:])
+        if cue.lines:
+            yield cue
 
 
 def _bare(line: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from lsa_whisper.chat.filled_pauses import fillers
 from lsa_whisper.labels.sentence_borders import uncapitalized
-from lsa_whisper.labels.sentence_marks import read_marks
+from lsa_whisper.labels.sentence_marks import plain_sentence, read_marks
 
 _NAME_LIST = """
     Aaron Adam Alan Albert Alex Alexander Alice Allison Amanda Amy Andrea Andrew Andy Angela Anna Anne Annie Anthony
@@ -37,6 +37,7 @@ PROPER_NAMES = frozenset(_NAME_LIST.split())
 _WORD = re.compile(r"[^\W\d_][\w'’]*")
 _SENTENCE = re.compile(r"[.?!:…\n]+[\"”’)\]]*\s+|^\W*|[-–—\"“(\[<>]\s*")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|<[^<>]*>")
+_APOSTROPHE = re.compile("['’]")
 _MIN_SMALL = 0.5
 """Least share of small words in a text whose capitals tell something: titles and capital texts have fewer."""
 
@@ -49,7 +50,17 @@ def names_in(texts: Iterable[str], language: str) -> frozenset[str]:
     """
     inside: set[str] = set()
     small: set[str] = set()
-    for text in (read_marks(_BRACKETED.sub(" ", text), language) for text in set(texts)):
+    behind: set[str] = set()  # the words behind the first one, where nothing but a sentence can begin with a capital
+    for raw in set(texts):
+        if plain := plain_sentence(raw, language):
+            first, *others = plain[0].split()
+            behind.update(others)
+            if raw[1:] == raw[1:].lower():
+                small.add(first[1:].lstrip("'"))
+            elif first[0].islower():
+                small.add(first)
+            continue
+        text = read_marks(_BRACKETED.sub(" ", raw), language)
         if text[1:].islower() or not any(map(str.isupper, text[1:])):
             small.update(_WORD.findall(text[1:]))
             continue
@@ -60,6 +71,9 @@ def names_in(texts: Iterable[str], language: str) -> frozenset[str]:
                 small.add(word)
             elif match.start() not in begins and not word.isupper():
                 inside.add(word)
+    small.update(word for word in behind if word[0].islower())
+    inside.update(word for word in behind if word[0].isupper() and not word.isupper())
+    small.discard("")
     known = PROPER_NAMES if language == "eng" else frozenset()
     capital = {word for word in inside if word.lower() not in small}
     return known | (capital if len(small) >= _MIN_SMALL * len(inside) else set())
@@ -77,7 +91,7 @@ def with_names(tier: str, names: frozenset[str], language: str) -> str:
     for piece in tier.split(" "):
         word = piece.lstrip("<")
         if word[:1].isalpha() and word != "xxx" and word not in sounds:
-            bare = re.split(r"['’]", word, maxsplit=1)[0]
+            bare = _APOSTROPHE.split(word, maxsplit=1)[0]
             start = at + len(piece) - len(word)
             if bare[:1].upper() + bare[1:] in names:
                 word = word[0].upper() + word[1:]

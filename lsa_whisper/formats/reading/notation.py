@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lsa_whisper.chat import Utterance, utterance
 from lsa_whisper.chat.scan import TERMINATORS
@@ -23,6 +23,7 @@ from lsa_whisper.labels import Labels, decode_all
 
 _SPECIAL = re.compile(r"<\|[^|<>]*\|>")
 """The special tokens of Whisper's vocabulary."""
+_MAY_HAVE_SIGNS = re.compile(r"[^a-zA-Z ,.?!'-]|\?\?")
 _STARRED = re.compile(r"\*([^\W\d_][^*\n]{0,40})\*(?!\w)")
 _NOTES = re.compile("[♩♪♫♬🎵🎶]+")
 """What stands around the words of a song, and alone for music without words."""
@@ -69,8 +70,7 @@ def without_end(text: str) -> str:
     return _CHAT_END.sub("", text)
 
 
-@dataclass(frozen=True)
-class PlainText:
+class PlainText(NamedTuple):
     """What plain text became.
 
     Attributes:
@@ -132,6 +132,12 @@ class _Draft:
         self._comments: list[str] = []
         self._tags: list[str] = []
         self._held: list[str] = []
+        self.text = text
+        if conventions.replace or conventions.marks or _MAY_HAVE_SIGNS.search(text):
+            self._read(text)
+
+    def _read(self, text: str) -> None:
+        conventions = self._conventions
         own = any("*" in mark for pair in conventions.marks for mark in pair)
         replaced = without_masks(unescaped(_SPECIAL.sub(" ", text)), self._comments)
         replaced = _without_notes(replaced if own else _without_stars(replaced))
@@ -156,9 +162,10 @@ class _Draft:
         tiers, remarks = [], []
         for each in found:
             tier = each.text if infer_marks else _unmarked(each)
-            if tier and not _PAUSES.fullmatch(tier):
-                placed = _HELD.sub(lambda match: places.get(len(match.group(1)), match.group()), tier)
-                tiers.append(with_names(placed, names, self._language))
+            if tier and not (tier[0] == "(" and _PAUSES.fullmatch(tier)):
+                if places:
+                    tier = _HELD.sub(lambda match: places.get(len(match.group(1)), match.group()), tier)
+                tiers.append(with_names(tier, names, self._language))
                 remarks.append(tuple(line.value for line in each.tiers))
         return PlainText(tuple(tiers), tuple(remarks), (*self._comments, *self._tags), tuple(self._tags))
 

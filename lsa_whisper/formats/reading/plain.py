@@ -204,7 +204,7 @@ def has_speaker_prefixes(texts: Sequence[str], conventions: Conventions) -> bool
     >>> has_speaker_prefixes(["he did this: he ran", "and then", "home"], Conventions())
     False
     """
-    named = [match.group(1).strip() for text in texts if (match := _PREFIX.fullmatch(text))]
+    named = [match.group(1).strip() for text in texts if ":" in text and (match := _PREFIX.fullmatch(text))]
     if any(name in conventions.speakers for name in named):
         return True
     enough = 2 * len(named) > len(texts)

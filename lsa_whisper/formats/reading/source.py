@@ -143,6 +143,8 @@ def _brief(value: object) -> str:
 
 def spoken_utterance(each: SpokenText, code: str, text: str) -> Utterance:
     """Return the utterance of speaker ``code`` with the main tier ``text``, and the times and tiers of ``each``."""
+    if not each.words and not each.tiers:
+        return utterance(code, text, each.span)
     words = [(bare, at) for word, at in each.words if (bare := _bare_word(word))]
     spoken = utterance(code, text).verbatim() if words else []
     if len(spoken) < len(words):

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -34,6 +33,7 @@ _WORD_TIME = re.compile(r"<(?:(\d{1,2}):)?(\d{1,2}):(\d{2})\.(\d{3})>")
 _TURN = re.compile(
     r"^\s*(?:[-–—](?=\s|[^\W\d_])|>{2,3})\s*|(?<=[.?!…])\s+[-–—]\s+(?=[^\W\d_])|\s+>{2,3}\s*", re.MULTILINE
 )
+_MAY_TURN = re.compile("[-–—>:]")
 _DASH = re.compile(r"^\s*(?:[-–—](?=\s|[^\W\d_])|>{2,3})\s*")
 _NAME = re.compile(r"^\s*[*\[]?[^\W_][\w .'-]{0,30}?\]?\s*:(?=\s)", re.MULTILINE)
 _CAPITAL_NAME = re.compile(r"^\s*[A-Z][A-Z0-9 .'-]{1,30}:(?=\s)", re.MULTILINE)
@@ -41,7 +41,6 @@ _CAPITAL_NAME = re.compile(r"^\s*[A-Z][A-Z0-9 .'-]{1,30}:(?=\s)", re.MULTILINE)
 _TITLE_NAME = re.compile(r"[A-Z][\w.'-]*(?: [A-Z0-9][\w.'-]*){0,3}:(?=\s)")
 """A name behind the sign of a turn."""
 _SBV_TIMES = re.compile(r"^[ \t]*([\d:.]{7,}),([\d:.]{7,})[ \t]*$", re.MULTILINE)
-_BRACKET = re.compile(r"[\[(]")
 _NOTE = re.compile(r"^NOTE[ \t\n]+(\S.*?)(?=\n[ \t]*\n|\Z)", re.MULTILINE | re.DOTALL)
 _LANGUAGE = re.compile(r"^Language:\s*([A-Za-z]{2,3})\b", re.MULTILINE)
 
@@ -68,11 +67,9 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     cues = list(without_repeated_lines(cues))
     named = has_speaker_prefixes([_plain(cue.lines[0]) for cue in cues], conventions)
     name = _NAME if named else _CAPITAL_NAME
-    speakers = bracketed_speakers(
-        "\n".join(cue.lines) for cue in cues if any(_BRACKET.search(line) for line in cue.lines)
-    )
+    speakers = bracketed_speakers(text for cue in cues if "[" in (text := "\n".join(cue.lines)) or "(" in text)
     if speakers:
-        cues = [replace(cue, lines=(with_colons("\n".join(cue.lines), speakers),)) for cue in cues]
+        cues = [cue._replace(lines=(with_colons("\n".join(cue.lines), speakers),)) for cue in cues]
         name = re.compile(rf"{name.pattern}|^\s*(?:{'|'.join(map(re.escape, speakers))}):(?=\s)", re.MULTILINE)
     for cue in cues:
         source.spoken += _spoken(cue, f"{place}:{cue.line}", name)
@@ -85,8 +82,8 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
 def _spoken(cue: Cue, place: str, name: re.Pattern[str]) -> list[SpokenText]:
     """Return the turns in a cue: by the voices that it names, or by two speakers whom dashes tell apart."""
     text = "\n".join(cue.lines)
-    voices = [(name.strip(), words) for name, words in _VOICE.findall(text)]
-    if not voices and _WORD_TIME.search(text) and cue.span:
+    voices = [(name.strip(), words) for name, words in _VOICE.findall(text)] if "<" in text else []
+    if not voices and "<" in text and _WORD_TIME.search(text) and cue.span:
         return _timed(text, cue.span, place)
     if not voices:
         return _shared(_turns(_plain(text), name), cue.span, place)
@@ -101,17 +98,21 @@ def turns_in(text: str, span: TimeSpan | None, place: str, speaker: str = "") ->
 
 def _shared(turns: Sequence[tuple[str, str]], span: TimeSpan | None, place: str) -> list[SpokenText]:
     """Return turns with shares of the time by their lengths."""
+    if len(turns) == 1 and (words := " ".join(turns[0][1].split())):
+        return [SpokenText(turns[0][0], words, span, place=place)]
     said = [(name, " ".join(words.split())) for name, words in turns if words.strip()]
     spans = shared_spans(span, [words for _, words in said]) if len(said) > 1 else [span] * len(said)
     return [SpokenText(name, words, at, place=place) for (name, words), at in zip(said, spans, strict=True)]
 
 
 def _plain(text: str) -> str:
-    return unescaped(_TAG.sub("", text))
+    return unescaped(_TAG.sub("", text) if "<" in text or "{" in text else text)
 
 
 def _turns(text: str, name: re.Pattern[str]) -> list[tuple[str, str]]:
     """Return the turns of a cue: ``- Hello.`` and ``- Hi there.`` below it are two speakers, as are two names."""
+    if not _MAY_TURN.search(text):
+        return [("", text)]
     starts = sorted({match.start() for pattern in (_TURN, name) for match in pattern.finditer(text)})
     bounds = [0, *(at for at in starts if text[:at].strip()), len(text)]
     turns: list[tuple[str, str]] = []

@@ -14,7 +14,6 @@ from functools import lru_cache, partial
 from lsa_whisper import chat
 from lsa_whisper.chat import Line, Participant, Transcript, Utterance
 from lsa_whisper.chat.model import participants
-from lsa_whisper.chat.plain_words import plain_words
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.names import names_in
 from lsa_whisper.formats.reading.notation import (
@@ -64,7 +63,7 @@ class PlainReader:
         """Yield the utterances of the texts in ``spoken``, by ``people``."""
         for at in range(0, len(spoken), _AT_ONCE):
             parts = [part for each in spoken[at : at + _AT_ONCE] for part in _timed_sentences(each, self._language)]
-            texts = [CONTROLS.sub(" ", part.text) for part in parts]
+            texts = [part.text if part.text.isprintable() else CONTROLS.sub(" ", part.text) for part in parts]
             new = [text for text in dict.fromkeys(texts) if text not in self._known]
             self._known |= zip(new, self._read(new), strict=True)
             for part, text in zip(parts, texts, strict=True):
@@ -73,6 +72,9 @@ class PlainReader:
                 self._known.clear()
 
     def _utterances_of(self, part: SpokenText, found: PlainText, code: str) -> Iterator[Utterance]:
+        if len(found.tiers) == 1 and not found.comments and not found.remarks[0]:
+            yield spoken_utterance(part, code, found.tiers[0])
+            return
         self._tags.update(found.tags)
         tiers = found.tiers or (("0 .",) if found.comments or part.tiers else ())
         first = (*part.tiers, *(("%com", one) for one in found.comments))
@@ -114,7 +116,7 @@ class PlainReader:
 
 @lru_cache(maxsize=1 << 15)
 def _words(tier: str) -> tuple[str, ...]:
-    return tuple(plain_words(tier) or chat.utterance("", tier).reading.verbatim)
+    return tuple(chat.utterance("", tier).verbatim())
 
 
 def _spans(part: SpokenText, lengths: Sequence[int]) -> list[TimeSpan | None]:

@@ -1,0 +1,200 @@
+"""Features of words as templates over tables: written for training, summed for many utterances at once.
+
+A table has a row for each thing that a word has features of: the word itself, a copy of it, a window around it. A
+template is the name of a feature with the columns that it is made of, each with a place: ``{kind:-1}`` is the kind of
+the word before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from string import Formatter
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Numbers = npt.NDArray[np.int64]
+START, END = "<start>", "<end>"
+"""What stands before the first word and behind the last one."""
+ABSENT = "(absent)"
+"""A value that a row does not have; a feature that needs it is not there."""
+ONLY_IF = (ABSENT, "")
+"""The values of a column that decides whether a feature is there."""
+_MOST_COUNTED = 1 << 20
+_PRIME = 1_048_573
+
+
+class Template(NamedTuple):
+    """A feature's name with a gap for each of ``parts``, which are columns and places."""
+
+    name: str
+    parts: tuple[tuple[str, int], ...]
+
+
+def read_templates(text: str) -> tuple[Template, ...]:
+    """Return the templates in ``text``, one on each line."""
+    found = []
+    for line in filter(None, map(str.strip, text.split("\n"))):
+        pieces = list(Formatter().parse(line))
+        name = "".join(f"{literal}{{}}" if column else literal for literal, column, _, _ in pieces)
+        found.append(Template(name, tuple((column, int(place or 0)) for _, column, place, _ in pieces if column)))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Column:
+    """What is known of each row: an index into ``values`` for each."""
+
+    values: Sequence[str]
+    indices: Numbers
+
+    @classmethod
+    def read(cls, values: Iterable[str]) -> Column:
+        """Return the column with these ``values``."""
+        known: dict[str, int] = {}
+        indices = [known.setdefault(value, len(known)) for value in values]
+        return cls(list(known), np.array(indices, dtype=np.int64))
+
+    @classmethod
+    def count(cls, numbers: Numbers) -> Column:
+        """Return the column of ``numbers`` from zero up."""
+        return cls([str(number) for number in range(int(numbers.max(initial=0)) + 1)], numbers)
+
+    def of(self, function: Callable[[str], str]) -> Column:
+        """Return the column with ``function`` of each value; edges stay."""
+        made = Column.read(value if value in (START, END) else function(value) for value in self.values)
+        return Column(made.values, made.indices[self.indices])
+
+    def at(self, rows: Numbers) -> Column:
+        """Return the column of these ``rows`` only."""
+        return Column(self.values, self.indices[rows])
+
+    def where(self, holds: npt.NDArray[np.bool_]) -> Column:
+        """Return the column with the values of the rows for which ``holds`` is true."""
+        return Column((*self.values, ABSENT), np.where(holds, self.indices, len(self.values)))
+
+
+class NameFilter:
+    """Tells most names that are not among some, without spelling them out: by their bytes as a number, modulo a prime.
+
+    The number of two texts together is that of the first plus that of the second, shifted by the length of the first.
+    """
+
+    def __init__(self, names: Iterable[str]):
+        """Take the names that are known."""
+        self._may = np.zeros(_PRIME, dtype=bool)
+        self._may[[_number(name) for name in names]] = True
+
+    def may_have(self, name: str, gaps: Iterable[tuple[Sequence[str], Numbers]]) -> npt.NDArray[np.bool_]:
+        """Return whether a template's ``name`` may be known with the values of each row in its ``gaps``."""
+        first, *literals = name.split("{}")
+        number, shift = np.array(_number(first)), np.array(_shift(first))
+        for (values, indices), literal in zip(gaps, literals, strict=True):
+            texts = [value + literal for value in values]
+            number = (number + shift * np.array([_number(text) for text in texts])[indices]) % _PRIME
+            shift = shift * np.array([_shift(text) for text in texts])[indices] % _PRIME
+        may: npt.NDArray[np.bool_] = self._may[number]
+        return may
+
+
+def _number(text: str) -> int:
+    return int.from_bytes(text.encode(errors="replace"), "little") % _PRIME
+
+
+def _shift(text: str) -> int:
+    return pow(256, len(text.encode(errors="replace")), _PRIME)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Things that words have features of.
+
+    Attributes:
+        words: The word that each row belongs to, as its number among the words of all utterances.
+        columns: What is known of each row.
+        templates: The features.
+        own: The place of each row in the columns, where these have more than the rows.
+    """
+
+    words: Numbers
+    columns: Mapping[str, Column]
+    templates: Sequence[Template]
+    own: Numbers | None = None
+
+    def features(self, known: NameFilter | None = None) -> Iterator[tuple[list[str], Numbers]]:
+        """Yield, for each template, each feature that there is once, and which of them each row has.
+
+        With ``known``, features that are not known for certain are one, which is absent.
+        """
+        for name, parts in self.templates:
+            columns = [(self.columns[column].values, self._indices(column, place)) for column, place in parts]
+            codes, inverse = _different(columns)
+            said: list[tuple[Sequence[str], Numbers]] = []
+            for values, _ in reversed(columns):
+                codes, indices = np.divmod(codes, len(values))
+                said.insert(0, (values, indices))
+            if known:
+                (some,) = np.nonzero(known.may_have(name, said))
+                place_of = np.zeros(len(codes), dtype=np.int64)
+                place_of[some] = np.arange(1, len(some) + 1)
+                said, inverse = [(values, indices[some]) for values, indices in said], place_of[inverse]
+            texts = ([values[index] for index in indices.tolist()] for values, indices in said)
+            made = [name.format(*values) for values in zip(*texts, strict=True)]
+            yield [ABSENT, *made] if known else made, inverse
+
+    def _indices(self, column: str, place: int) -> Numbers:
+        indices = self.columns[column].indices
+        return indices if self.own is None else indices[self.own + place]
+
+
+def _different(columns: Sequence[tuple[Sequence[str], Numbers]]) -> tuple[Numbers, Numbers]:
+    """Return each combination of the values once, as a number, and which of them each row has."""
+    codes = columns[0][1]
+    for values, indices in columns[1:]:
+        codes = codes * len(values) + indices
+    size = prod(len(values) for values, _ in columns)
+    if size > _MOST_COUNTED:
+        different, inverse = np.unique(codes, return_inverse=True)
+        return different, inverse
+    places = np.zeros(size, dtype=np.int64)
+    places[codes] = 1
+    different = np.flatnonzero(places)
+    places[different] = np.arange(len(different))
+    return different, places[codes]
+
+
+def names(tables: Iterable[Table], count: int) -> list[list[str]]:
+    """Return the features of each of ``count`` words."""
+    made: list[list[str]] = [[] for _ in range(count)]
+    for table in tables:
+        for features, inverse in table.features():
+            for word, at in zip(table.words.tolist(), inverse.tolist(), strict=True):
+                if ABSENT not in features[at]:
+                    made[word].append(features[at])
+    return made
+
+
+def best_around(first: Numbers, end: Numbers, order: Numbers, ranks: int) -> Iterator[tuple[Numbers, Numbers]]:
+    """Yield, for each rank, the words that lie in so many stretches of words, and the best of these around each.
+
+    Args:
+        first: The first word of each stretch.
+        end: The word behind its last one.
+        order: The stretches, the best first.
+        ranks: How many are looked for.
+    """
+    lengths = end - first
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    places = np.repeat(place, lengths)
+    words = np.arange(len(places)) + np.repeat(first - np.cumsum(lengths) + lengths, lengths)
+    for _ in range(ranks):
+        best = np.full(end.max(initial=0), len(order))
+        np.minimum.at(best, words, places)
+        found = np.flatnonzero(best < len(order))
+        yield found, order[best[found]]
+        others = places != best[words]
+        words, places = words[others], places[others]
