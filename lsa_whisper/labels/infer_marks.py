@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.chat.filled_pauses import FILLERS, fillers, is_hummed
-from lsa_whisper.labels.sentence_borders import uncapitalized
+from lsa_whisper.labels.sentence_borders import is_initial, uncapitalized
 from lsa_whisper.retraces import mark_all_retraces, mark_retraces
 from lsa_whisper.retraces.retrace import EMPHATIC
 from lsa_whisper.retraces.tagger import MANY
@@ -33,7 +34,8 @@ def infer_marks(text: str, *, repetitions: bool, language: str = "eng") -> str:
     if not repetitions:
         return " ".join(words)
     words = _apart(words, language)
-    return mark_retraces(" ".join(words)).text if language == "eng" else " ".join(_repeats(words))
+    marked = mark_retraces(" ".join(words)).text if language == "eng" else " ".join(_repeats(words))
+    return without_spelled_repeats(marked)
 
 
 def infer_all_marks(texts: Sequence[str], *, repetitions: bool, language: str = "eng") -> list[str]:
@@ -41,7 +43,27 @@ def infer_all_marks(texts: Sequence[str], *, repetitions: bool, language: str = 
     if len(texts) < MANY or not repetitions or language != "eng":
         return [infer_marks(text, repetitions=repetitions, language=language) for text in texts]
     plain = [" ".join(_apart(_with_fillers(text, language), language)) for text in texts]
-    return [marked.text for marked in mark_all_retraces(plain)]
+    return [without_spelled_repeats(marked.text) for marked in mark_all_retraces(plain)]
+
+
+_SPELLED = re.compile(r"(?<!\S)[^\W\d_a-z](?: (?:\[/\] )?[^\W\d_a-z]){2,}(?!\S)")
+_OTHER_WORD = re.compile(r"(?<!\S)([^\W\d_]{2,}) \[/\] ([^\W\d_]{2,})(?!\S)")
+
+
+def without_spelled_repeats(text: str) -> str:
+    """Return a main tier without repetitions of letters that are spelled, and of a word and an acronym.
+
+    >>> without_spelled_repeats("J R [/] R Tolkien"), without_spelled_repeats("I [/] I [/] I went")
+    ('J R R Tolkien', 'I [/] I [/] I went')
+    >>> without_spelled_repeats("R and D at [/] AT and T")
+    'R and D at AT and T'
+    """
+    if "[/]" not in text:
+        return text
+    text = _SPELLED.sub(lambda run: run[0].replace("[/] ", "") if set(run[0]) - set("IA [/]") else run[0], text)
+    return _OTHER_WORD.sub(
+        lambda pair: f"{pair[1]} {pair[2]}" if pair[1].isupper() != pair[2].isupper() else pair[0], text
+    )
 
 
 def _with_fillers(text: str, language: str) -> list[str]:
@@ -51,7 +73,10 @@ def _with_fillers(text: str, language: str) -> list[str]:
         words = [f"&-{word.lower()}" if word.lower() in sounds else word for word in words]
     first = next((at for at, word in enumerate(words) if not word.startswith(("&", "("))), len(words))
     for at in range(min(first + 1, len(words))):
-        words[at] = words[at].lower() if words[at].startswith("&+") else uncapitalized(words[at], language)
+        if words[at].startswith("&+"):
+            words[at] = words[at].lower()
+        elif not is_initial(words[at], " ".join(words[at + 1 : at + 2]), language):
+            words[at] = uncapitalized(words[at], language)
     return words
 
 

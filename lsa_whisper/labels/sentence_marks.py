@@ -13,7 +13,9 @@ from typing import NamedTuple
 from lsa_whisper.labels.numbers import ORDINAL_POINTS
 from lsa_whisper.labels.sentence_borders import (
     ENGLISH_MONTHS,
+    before_numbers,
     begins_sentence,
+    is_letter_word,
     never_ending,
     perhaps_ending,
     spaced_abbreviations,
@@ -50,6 +52,9 @@ _ADDRESS = {
     "ita": ("punto", "chiocciola"), "por": ("ponto", "arroba"), "nld": ("punt", "apenstaartje"),
 }  # fmt: skip
 """How the point and ``@`` of an address are said."""
+_INITIAL = re.compile(r"[^\W\d_]\.(?:-?[^\W\d_]\.)*")
+"""The initials of a name, which go on: *R.* or *J.-P.*"""
+_ROMAN = re.compile(r"[IVXLC]+")
 _CLOCKS = frozenset(("a.m", "p.m", "A.M", "P.M"))
 
 
@@ -117,13 +122,16 @@ def _read(token: str, before: str, after: str, language: str) -> _Token:
     if parts is None or not parts["marks"]:
         return _Token(_linked(token) if "." in token else token, ends=False)
     begin, core, marks, close = parts["open"], parts["core"], parts["marks"], parts["close"]
+    if marks[:2] in (".?", ".!"):  # U.S.?
+        marks = marks[1:]
     following = after.strip("\"“”„«»'’‘(¿¡,;:.?!") or after
     if len(marks) > 1 and marks.startswith(".."):
         return _after_dots(begin + core, marks, close, following)
     if marks == "." and close[:1] in tuple(",;:"):  # no sentence ends before a comma
         is_ordinal = core.isdigit() and language in ORDINAL_POINTS
         return _Token(f"{begin}{core}." if is_ordinal else f"{begin}{_linked(core)}{close}", ends=False)
-    if marks == "." and (abbreviated := _abbreviation(core, before, following, language)):
+    names_on = bool(_INITIAL.fullmatch(after))
+    if marks == "." and (abbreviated := _abbreviation(core, before, following, language, names_on=names_on)):
         return _Token(f"{begin}{abbreviated.text}{close}", abbreviated.ends)
     if marks == "." and core[-1:].isdigit() and language != "eng":
         return _Token(f"{begin}{core}{close} .", ends=True)  # not the point of an ordinal number
@@ -148,26 +156,35 @@ def _after_dots(core: str, marks: str, close: str, following: str) -> _Token:
     return _Token(f"{core}{close} (.)", ends=False)
 
 
-def _abbreviation(core: str, before: str, following: str, language: str) -> _Token | None:
-    """Return ``core`` as an abbreviation before a point, with the point if it ends a sentence; ``None`` for a word."""
+def _abbreviation(core: str, before: str, following: str, language: str, *, names_on: bool) -> _Token | None:
+    """Return ``core`` as an abbreviation before a point, with the point if it ends a sentence; ``None`` for a word.
+
+    With ``names_on``, the initial of a name follows.
+    """
     capital = following[:1].isupper()
     small = core[:1].lower() + core[1:]  # "P.ej." begins a sentence
     if core in _CLOCKS and language == "eng":
         return _ended(core, not following or capital)
     if core in never_ending(language) or ("." in core and small in never_ending(language)):
         needs_capital = len(core) == 1 and core.isupper()  # French M. Dupont
+        if before[-1:].isdigit() and begins_sentence(following, language):  # Russian 1984 г. Он
+            return _Token(f"{core}.", ends=True)
         return _Token(_linked(core), ends=False) if capital or not following or not needs_capital else None
     if core in ENGLISH_MONTHS and language == "eng" and following[:1].isdigit():
         return _Token(core, ends=False)
+    if core in before_numbers(language) and following[:1].isdigit():
+        return _Token(f"{core}." if core == "No" else core, ends=False)
     if core in perhaps_ending(language):
         return _ended(_linked(core), not following or capital)
     if _LETTERS.fullmatch(core):
-        return _ended(_linked(core), not following or begins_sentence(following, language))
-    if following and core == "No" and language == "eng" and following[0].isdigit():
-        return _Token("No.", ends=False)
+        return _ended(_linked(core), not following or (not names_on and begins_sentence(following, language)))
     in_name = not before or before[0].isupper() or not before[-1].isalnum()
-    if len(core) == 1 and core.isupper() and capital and in_name and not begins_sentence(following, language):
-        return _Token(core, ends=False) if (core, language) != ("I", "eng") else None
+    goes_on = names_on or following[:1].islower() or (in_name and capital and not begins_sentence(following, language))
+    if len(core) == 1 and core.isupper() and goes_on:
+        is_word = is_letter_word(core, language) and not _INITIAL.fullmatch(before)
+        return None if is_word else _Token(core, ends=False)
+    if _ROMAN.fullmatch(core) and language in ORDINAL_POINTS and following[:1].islower():
+        return _Token(core, ends=False)
     if following and core.isdigit() and language in ORDINAL_POINTS and not begins_sentence(following, language):
         return _Token(f"{core}.", ends=False) if following[0].isalpha() else None
     return None

@@ -29,6 +29,35 @@ def test_fillers_capitals_and_numbers(language, written, tier):
     assert [one.text for one in decode(written, Labels("verbatim"), language=language).utterances] == [tier]
 
 
+BORDERS = [
+    # initials and letters that are spelled
+    ("eng", "I know J. R. R. Tolkien. A. A. Milne.", "I know J R R Tolkien . A A Milne ."),
+    ("eng", "A.M. or P.M.? A I mean B.", "A M or P M ? a I mean B ."),
+    ("eng", "R&D at AT&T, it is I. Me.", "R and D at AT and T it is I . me ."),
+    ("eng", "Is it K. or J.? In the U.S.? No.", "is it K or J ? in the U S ? no ."),
+    ("spa", "Me llamo J. L. Borges. Es el plan B. Luego.", "me llamo J L Borges . es el plan B . luego ."),
+    ("fra", "J.-P. Sartre. J.K. Rowling. La S.N.C.F. L'ami.", "J P Sartre . J K Rowling . la S N C F . l'ami ."),
+    ("rus", "А. С. Пушкин. Это А. В. Ким. Я. Он тут.", "А С Пушкин . это А В Ким . я . он тут ."),
+    ("por", "Veio o J. K. Silva? É. Ela veio.", "veio o J K Silva ? é . ela veio ."),
+    ("tur", "Kim? O. Ben.", "kim ? o . ben ."),
+    # abbreviations
+    ("eng", "Fig. 3 and Sec. 2. A fig. It is.", "fig three and Sec two . a fig . it is ."),
+    ("deu", "Ludwig XIV. war da. Auf S. 7, Abb. 3.", "Ludwig XIV war da . auf S sieben Abb drei ."),
+    ("deu", "5 Mio. Euro. Es waren 5 Mio. Die kamen.", "fünf Mio Euro . es waren fünf Mio . die kamen ."),
+    ("ita", "Mi piace, ad es. questo.", "mi piace ad es questo ."),
+    ("spa", "Vino Vd. y se fue.", "vino Vd y se fue ."),
+    ("pol", "O godz. 5 w 5 r. ktoś był. W 5 r. On był.", "o godz pięć w pięć r ktoś był . w pięć r . on był ."),
+    ("rus", "В 5 г. он жил в г. Омск. Было в 5 г. Да.", "в пять г он жил в г Омск . было в пять г . да ."),
+    ("rus", "Дом на ул. Мира, д. 5, за 5 руб. или 6.", "дом на ул Мира д пять за пять руб или шесть ."),
+    ("cym", "Dr. Jones a Mrs. Rees.", "Dr Jones a Mrs Rees ."),
+]
+
+
+@pytest.mark.parametrize(("language", "written", "tiers"), BORDERS)
+def test_which_points_end_a_sentence(language, written, tiers):
+    assert " ".join(one.text for one in decode(written, Labels("verbatim"), language=language).utterances) == tiers
+
+
 @pytest.mark.parametrize("filler", ["&-euh", "&-este", "&-äh", "&-えーと", "&-אה"])
 def test_marked_fillers_survive_in_every_style_that_keeps_them(filler):
     (spoken,) = decode(f"{filler} a .", Labels("chat", version=1), language="spa").utterances
