@@ -9,7 +9,7 @@ from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.chat.scan import scan
 from lsa_whisper.labels.english_numbers import speak_english
 from lsa_whisper.labels.numbers import JOINER, NOT_NUMBERS, can_spell_numbers
-from lsa_whisper.labels.other_numbers import speak_other
+from lsa_whisper.labels.other_numbers import speak_other, with_spelled_centuries
 from lsa_whisper.languages import chat_code
 
 _SPECIAL = re.compile(r"<\|[^|<>]*\|>|\x15")
@@ -85,6 +85,8 @@ def _speak_english(text: str, count: int, marks: bool, written: dict[str, str] |
 
 
 def _speak_other(text: str, count: int, marks: bool, written: dict[str, str] | None, language: str) -> tuple[str, int]:
+    if not marks:
+        text = with_spelled_centuries(text, language)
     if not _SPOKEN_SIGN.search(text):
         return text, count
     if can_spell_numbers(language):

@@ -14,9 +14,9 @@ _NEVER = {
     "ita": "sig Sig sigg Sigg sig.ra Sig.ra sig.na dott Dott dr Dr prof Prof avv Avv ing Ing S es pag p.es",
     "por": "Sr Sra Srs Sras D Dr Dra Prof Profa Sto Sta Exmo Exma Av tel pág p.ex",
     "nld": "dhr Dhr mevr Mevr mw Mw dr Dr drs Drs prof Prof ir bijv bv nr ca d.w.z m.a.w o.a",
-    "swe": "dr Dr prof nr ca t.ex bl.a d.v.s",
-    "dan": "dr Dr hr Hr fr Fr prof nr ca f.eks bl.a d.v.s",
-    "nor": "dr Dr prof nr ca f.eks bl.a d.v.s",
+    "swe": "dr Dr prof nr ca kl Kl t.ex bl.a d.v.s",
+    "dan": "dr Dr hr Hr fr Fr prof nr ca kl Kl f.eks bl.a d.v.s",
+    "nor": "dr Dr prof nr ca kl Kl f.eks bl.a d.v.s",
     "pol": "dr Dr prof Prof mgr inż ul al pl św godz tel nr np tzn tj tzw m.in",
     "ces": "dr Dr MUDr prof Prof ing Ing mgr Mgr např tzv tj",
     "rus": "г гг ул пр проф акад доц им см ср напр тыс млн млрд т.е",
@@ -100,12 +100,20 @@ def titles(language: str) -> frozenset[str]:
 
 _ALWAYS_CAPITAL = frozenset(("I", "I'm", "I've", "I'll", "I'd", "Ph"))
 _GERMAN_WORDS = """
-    aber ach alle alles als also am an auch auf aus bei beim bis da dann das dass dein deine dem den denn der des
-    deshalb die dies diese dieser doch dort du durch ein eine einem einen einer er erst es euch euer für ganz gar
-    geh gib gut hat hast haben hier hinter ich ihm ihn ihr ihre im immer in ist ja jetzt jeder kann kein keine
-    komm mal man mein meine mir mich mit muss nach nein neben nicht nichts noch nun nur ob oben oder ohne schau
-    schon sehr sein seine sich sie sind so und uns unser unten unter viel vielleicht vom von vor wann war warum
-    was weil wem wen wenn wer wie wieder will wir wo zu zum zur zwischen
+    aber ach acht alle alles als also am an auch auf aus bei beim bevor bis bitte da dabei dafür damit danke dann
+    daran darauf daraus darf darum das dass dazu dein deine dem den denen denn der deren des deshalb deswegen die
+    dies diese diesem diesen dieser doch dort drei du durch eben eigentlich ein eine einem einen einer einfach eins
+    endlich er erst es etwas euch euer eure falls fast früher fünf für ganz gar gegen geh geht genau gerade gern
+    gerne gestern gib ging gleich guck gut haben hallo hast hat hatte hätte hatten heute hier hinter ich ihm ihn ihr
+    ihre ihrem ihren im immer in irgendwann irgendwas irgendwie ist ja jawohl jeden jeder jedes jemand jener jetzt
+    kann kein keine keinen klar komm kommt können konnte könnte lass leider lieber links macht mal man manche
+    manchmal mehr mein meine meinen meistens mich mir mit möchte muss musste nach nachdem naja natürlich neben nein
+    neun nicht nichts nie niemand noch nun nur ob oben oder ohne okay plötzlich rechts richtig sagt sagte schau
+    schon sechs sehr sein seine seinen seit sich sie sieben sind so sobald sogar solange soll sollte sonst später
+    statt stimmt tja trotz trotzdem überhaupt um und ungefähr uns unser unsere unten unter viel viele vielleicht
+    vier vom von vor während wahrscheinlich wann war wäre waren warte warum was wegen weil weißt weiter welche
+    welcher welches wem wen wenn wer werden wie wieder wieso will wir wird wirklich wo woher wohin wohl wollte würde
+    wurde zehn ziemlich zu zuerst zum zur zurück zwar zwei zwischen
 """
 _GERMAN_UNCAPITALIZED = frozenset(_GERMAN_WORDS.split())
 """German words that begin a sentence and are not nouns; any other first word may be one and keeps its capital."""

@@ -58,6 +58,36 @@ def test_which_points_end_a_sentence(language, written, tiers):
     assert " ".join(one.text for one in decode(written, Labels("verbatim"), language=language).utterances) == tiers
 
 
+NUMBERS = [
+    ("deu", "Um 14.30 Uhr im Mai 1984.", "um vierzehn Uhr dreißig im Mai neunzehnhundertvierundachtzig ."),
+    ("deu", "Die 90er, 20 °C, -5° und ½ Liter.",
+     "die neunziger zwanzig Grad Celsius minus fünf Grad und ein halb Liter ."),
+    ("nld", "Om 14.30 uur in 1984, de 2de.", "om veertien uur dertig in negentienhonderd vierentachtig de tweede ."),
+    ("dan", "Det er kl. 14.30.", "det er kl fjorten tredive ."),
+    ("fra", "N° 5, 1½ et 20℃.", "numéro cinq un et un demi et vingt degrés Celsius ."),
+    ("spa", "En el siglo XX, el 1ro y la 2da.", "en el siglo veinte el primero y la segunda ."),
+    ("ita", "Il 1° maggio, 20° fuori.", "il primo maggio venti gradi fuori ."),
+    ("pol", "XX wiek, 5 $ i № 3.", "dwudziesty wiek pięć dolarów i numer trzy ."),
+    ("rus", "В 90-е, 5-го мая, 1-й и 2-я, XX век.", "в девяностые пятого мая первый и вторая двадцатый век ."),
+    ("rus", "№ 5 за 3 ₽.", "номер пять за три рублей ."),
+    ("tur", "%50, 1984'te, saat 14.30'da, 3 ₺.",
+     "yüzde elli bin dokuz yüz seksen dörtte saat on dört otuzda üç lira ."),
+    ("ara", "٥٠٪ و ٣٫٥ و ١٬٠٠٠.", "خمسون بالمئة و ثلاثة فاصلة خمسة و ألف ."),
+    ("heb", "5 ₪.", "חמש שקלים ."),
+    ("jpn", "20℃。", "二十 度 ."),
+    ("cym", "Mae'n costio £5, y 1af.", "mae'n costio pump punt y cyntaf ."),
+    # digits stay, but no sign is lost and no sentence ends in a number
+    ("zho", "3.5公斤，1,000人，20°C，14:30。", "3点5公斤 1000人 20度 14点30分 ."),
+    ("ell", "5 €, 3,5 στις 14:30, τον 20ό, 20°C.", "5 ευρώ 3 κόμμα 5 στις 14 30 τον 20ό 20 βαθμοί Κελσίου ."),
+    ("hin", "₹500 और 3:30 बजे।", "500 रुपये और 3 30 बजे ."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "written", "tier"), NUMBERS)
+def test_numbers_and_signs(language, written, tier):
+    assert [one.text for one in decode(written, Labels("verbatim"), language=language).utterances] == [tier]
+
+
 @pytest.mark.parametrize("filler", ["&-euh", "&-este", "&-äh", "&-えーと", "&-אה"])
 def test_marked_fillers_survive_in_every_style_that_keeps_them(filler):
     (spoken,) = decode(f"{filler} a .", Labels("chat", version=1), language="spa").utterances
