@@ -71,13 +71,18 @@ def _with_fillers(text: str, language: str) -> list[str]:
     words = text.split()
     if not is_hummed(words):
         words = [f"&-{word.lower()}" if word.lower() in sounds else word for word in words]
-    first = next((at for at, word in enumerate(words) if not word.startswith(("&", "("))), len(words))
+    first = next((at for at, word in enumerate(words) if _begins(word)), len(words))
     for at in range(min(first + 1, len(words))):
         if words[at].startswith("&+"):
             words[at] = words[at].lower()
         elif not is_initial(words[at], " ".join(words[at + 1 : at + 2]), language):
             words[at] = uncapitalized(words[at], language)
     return words
+
+
+def _begins(word: str) -> bool:
+    """Return whether a sentence may begin with ``word``: it is not a mark, nor a picture."""
+    return not word.startswith(("&", "(")) and any(map(str.isalnum, word))
 
 
 def _apart(words: list[str], language: str) -> list[str]:

@@ -22,7 +22,9 @@ _WORDS_IN_CODE = re.compile(rf"\[(?!(?:{_CODE})\])([^\[\]]*)\]")
 _BULLET = re.compile(r"(?<![\w&])\d+_\d+(?!\w)")
 """A bullet without its control characters."""
 _KEPT = re.compile(NOT_NUMBERS)
-_SPOKEN_SIGN = re.compile(r"[\d%&@½¼¾⅓⅔¢²³√]|(?<=\w)\+(?=\w)|\b(?:https?://|www\.)|\.(?:com|org|net|edu|gov)\b")
+_SPOKEN_SIGN = re.compile(
+    r"[\d%&@½¼¾⅓⅔¢²³√]|(?<=\w)\+(?=[\w+])|(?<=[²³\w]) [+=] (?=\w)|\b[A-G]#|\b(?:https?://|www\.)|\.(?:com|org|net|edu|gov)\b"
+)
 _CLOCK_LETTERS = re.compile(r"\b([AaPp])\.([Mm])\b")
 _HYPHEN_BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_])-(?=\d)")
 _DOTS = re.compile(r"(?<![+(.])\.{2,}(?![)])|…")

@@ -187,6 +187,8 @@ def uncapitalized(word: str, language: str) -> str:
     ('the', 'I', 'i', 'NATO')
     >>> uncapitalized("Der", "deu"), uncapitalized("Hund", "deu")
     ('der', 'Hund')
+    >>> uncapitalized("Ilık", "tur"), uncapitalized("IJs", "nld")
+    ('ılık', 'ijs')
     """
     if not word[:1].isupper() or (len(word) > 1 and word.isupper()):
         return word
@@ -196,6 +198,10 @@ def uncapitalized(word: str, language: str) -> str:
         return word
     if language == "deu" and word.lower() not in _GERMAN_UNCAPITALIZED:
         return word
+    if language in ("tur", "aze") and word[0] in "Iİ":
+        return ("ı" if word[0] == "I" else "i") + word[1:]
+    if language == "nld" and word.startswith("IJ"):
+        return f"ij{word[2:]}"
     return word[0].lower() + word[1:]
 
 

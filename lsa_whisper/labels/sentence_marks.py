@@ -37,19 +37,42 @@ _LAST_DASH = re.compile(rf"(?<=[\w'’,])\s*{_DASH}\s*\Z")
 _DASHES = re.compile(
     rf"(?<=[^\W\d_])\s*{_DASH}(?=[.?!,;:\s\"”])|(?<=\w){_DASH}(?=[^\W\d_])|(?<=\s){_DASH}(?=\s|[^\W\d_])"
 )
-_MAY_CHANGE = re.compile(r"[.;…–—@]|--|[\"”»“]|[^\x00-\u036f]")
+_SUSPENDED = {
+    "eng": re.compile(
+        r"(?i)\b(one|two|three|four|five|six|seven|eight|nine|ten|twenty|thirty|\d+|pre|post|over|under|short|long|mid"
+        r"|multi|micro|macro|inter|intra|full|part|left|right|first|second|third|single|double|half|high|low|non|anti)"
+        r"-(?=,? (?:and|or|to) \w)"
+    ),
+    "deu": re.compile(r"(\w{3,})-(?=,? (?:und|oder|bzw|sowie|wie) \w|, \w+(?:-,? |$))|(\bein)-(?=, zwei)"),
+    "nld": re.compile(r"(\w{3,})-(?=,? (?:en|of) \w)"),
+    "swe": re.compile(r"(\w{3,})-(?=,? (?:och|eller) \w)"),
+    "dan": re.compile(r"(\w{3,})-(?=,? (?:og|eller) \w)"),
+    "nor": re.compile(r"(\w{3,})-(?=,? (?:og|eller) \w)"),
+}
+"""Words whose second part follows with another one: *two- and three-year-olds*, *Haus- und Gartenarbeit*."""
+_MAY_CHANGE = re.compile(r"[.;…–—@]|-[-, ]|[\"”»“]|[^\x00-\u036f]")
 _TOKEN = re.compile(r"(?P<open>[^\w.?!+&]*)(?P<core>.*?)(?P<marks>[.?!]*)(?P<close>[\"”“»’')\],;:]*)", re.DOTALL)
-_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]{1,2}(?:\.-?[^\W\d_])+(?:\.(?=\W|\Z))?")
+_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]{1,2}(?:\.-?[^\W\d_](?![^\W_]))+(?:\.(?=\W|\Z))?")
 """Letters with points between them: *U.S.*, *Ph.D.*"""
 _CHAT = re.compile(r"\+\S*|\([\d.:]+\)[.?!]?")
 """Terminators and pauses of CHAT, which stay as they are."""
 _SIGN = re.compile(r"[.?!+(]")
 """Without one, a token stays as it is."""
-_POINT = re.compile(r"(?<=[^\W\d_][^\W\d_])\.(?=[a-z]{2})")
+_POINT = re.compile(r"(?<=[^\W_])\.(?=[a-z0-9])")
+_IS_ADDRESS = re.compile(
+    r"[^\W_]\.(?:com|org|net|edu|gov|info|io|tv|me|eu|de|at|ch|fr|be|es|mx|ar|cl|co|it|pt|br|nl|pl|cz|ru|ua|gr|tr|uk|us"
+    r"|se|dk|fi|hu|ro|il|jp|cn|kr|cat|js|py|txt|pdf|docx?|html?|mp[34]|jpe?g|png|zip|exe|csv)(?:/\S*)?[.?!,;:\"”)]*\Z|@|\bwww\.|://"
+)
+_SHORTENED = re.compile(r"(?i)\b(dott|prof|sig|ing|avv|egr|gent)\.(?=(?:ssa|ra|na|re|ri|mo|ma)\b)")
+"""Italian abbreviations in which the point stands for letters within."""
+_IN_QUERY = re.compile(r"[?=&#](?=\w)")
 _AT = re.compile(r"(?<=\w)@(?=[\w-]+\.[a-z])")
 _ADDRESS = {
     "eng": ("dot", "at"), "deu": ("Punkt", "at"), "fra": ("point", "arobase"), "spa": ("punto", "arroba"),
     "ita": ("punto", "chiocciola"), "por": ("ponto", "arroba"), "nld": ("punt", "apenstaartje"),
+    "cat": ("punt", "arrova"), "swe": ("punkt", "snabel-a"), "dan": ("punktum", "snabel-a"),
+    "nor": ("punktum", "krøllalfa"), "fin": ("piste", "ät"), "pol": ("kropka", "małpa"), "ces": ("tečka", "zavináč"),
+    "rus": ("точка", "собака"), "ukr": ("крапка", "равлик"), "ell": ("τελεία", "παπάκι"), "tur": ("nokta", "et"),
 }  # fmt: skip
 """How the point and ``@`` of an address are said."""
 _INITIAL = re.compile(r"[^\W\d_]\.(?:-?[^\W\d_]\.)*")
@@ -106,6 +129,9 @@ def _prepared(text: str, language: str) -> str:
         text = _GREEK_QUESTION.sub("?", text)
     if _NOT_LATIN.search(text):
         text = text.translate(_SCRIPTS)
+    if "- " in text or "-, " in text:
+        suspended = _SUSPENDED.get(language)
+        text = suspended.sub(r"\1\2" if language == "deu" else r"\1", text) if suspended else text
     if spaced := spaced_abbreviations(language):
         text = spaced.sub(lambda match: "".join(match[0].split()), text)
     text = _DOTS.sub(lambda match: f"...{match['asked']}{match['close']} ", _LEADING.sub("", text))
@@ -140,9 +166,12 @@ def _read(token: str, before: str, after: str, language: str) -> _Token:
 
 
 def _address(token: str, language: str) -> str:
-    """Return the point and ``@`` of an address as words: *mail.com* is ``mail dot com``."""
+    """Return the point and ``@`` of an address as words: *mail.com* is ``mail dot com``; *dott.ssa* is none."""
+    if "." not in token or not _IS_ADDRESS.search(token):
+        return _SHORTENED.sub(r"\1 ", token) if language == "ita" else token
     dot, at = _ADDRESS.get(language, ("", ""))
-    return _POINT.sub(f" {dot} ", _AT.sub(f" {at} ", token)) if "." in token else token
+    token = _IN_QUERY.sub(" ", token) if "/" in token else token
+    return _POINT.sub(f" {dot} ", _AT.sub(f" {at} ", token))
 
 
 def _after_dots(core: str, marks: str, close: str, following: str) -> _Token:
@@ -169,13 +198,13 @@ def _abbreviation(core: str, before: str, following: str, language: str, *, name
         needs_capital = len(core) == 1 and core.isupper()  # French M. Dupont
         if before[-1:].isdigit() and begins_sentence(following, language):  # Russian 1984 г. Он
             return _Token(f"{core}.", ends=True)
-        return _Token(_linked(core), ends=False) if capital or not following or not needs_capital else None
+        return _Token(_apart(core), ends=False) if capital or not following or not needs_capital else None
     if core in ENGLISH_MONTHS and language == "eng" and following[:1].isdigit():
         return _Token(core, ends=False)
     if core in before_numbers(language) and following[:1].isdigit():
         return _Token(f"{core}." if core == "No" else core, ends=False)
     if core in perhaps_ending(language):
-        return _ended(_linked(core), not following or capital)
+        return _ended(_apart(core), not following or capital)
     if _LETTERS.fullmatch(core):
         return _ended(_linked(core), not following or (not names_on and begins_sentence(following, language)))
     in_name = not before or before[0].isupper() or not before[-1].isalnum()
@@ -192,6 +221,11 @@ def _abbreviation(core: str, before: str, following: str, language: str, *, name
 
 def _ended(core: str, ends: bool) -> _Token:
     return _Token(f"{core}{'.' if ends else ''}", ends)
+
+
+def _apart(core: str) -> str:
+    """Return the parts of an abbreviation as words: ``EE UU``."""
+    return re.sub(r"\.-?", " ", core)
 
 
 def _linked(core: str) -> str:

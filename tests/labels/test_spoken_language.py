@@ -88,6 +88,33 @@ def test_numbers_and_signs(language, written, tier):
     assert [one.text for one in decode(written, Labels("verbatim"), language=language).utterances] == [tier]
 
 
+CHARACTERS = [
+    ("eng", "\u200fHello\u200b, ﬁne so\u00adfa. 👍 Great.", "hello fine sofa . great ."),
+    ("eng", "‘Hello,’ she said. 'I do.' 'Cause the dogs' bones.", "hello she said . I do . 'Cause the dogs' bones ."),
+    ("eng", "Ｈｅｌｌｏ！ e\u0301t\u00e9", "hello ! \u00e9t\u00e9 ."),
+    ("heb", 'צה"ל אמר "כן" בבית־ספר.', "צה״ל אמר כן בבית-ספר ."),
+    ("ara", "مـــرحبا.", "مرحبا ."),
+    ("tur", "İyi. Ilık. Şu.", "iyi . ılık . şu ."),
+    ("nld", "IJs is koud.", "ijs is koud ."),
+    # words whose second part follows
+    ("deu", "Haus- und Gartenarbeit, ein-, zweimal.", "Haus und Gartenarbeit ein zweimal ."),
+    ("deu", "Ich ha- und dann ha- habe.", "ich &+ha und dann &+ha habe ."),
+    ("nld", "De voor- en nadelen.", "de voor en nadelen ."),
+    ("eng", "Two- and three-year-olds, the sto- and home.", "two and three-year-olds the &+sto and home ."),
+    # points within words, signs
+    ("ita", "La dott.ssa Bianchi, a@b.it.", "la dott ssa Bianchi a chiocciola b punto it ."),
+    ("deu", "Ja.Nein. Auf web.de.", "ja . nein . auf web Punkt de ."),
+    ("rus", "На yandex.ru. да.нет", "на yandex точка ru . да . нет ."),
+    ("eng", "C++ and C#. x² + y² = z.", "C plus-plus and C sharp . x squared plus y squared equals z ."),
+    ("eng", "See https://a.com/b?c=d&e now.", "see http a dot com slash b c d e now ."),
+]
+
+
+@pytest.mark.parametrize(("language", "written", "tiers"), CHARACTERS)
+def test_characters_that_mean_the_same(language, written, tiers):
+    assert " ".join(one.text for one in decode(written, Labels("verbatim"), language=language).utterances) == tiers
+
+
 @pytest.mark.parametrize("filler", ["&-euh", "&-este", "&-äh", "&-えーと", "&-אה"])
 def test_marked_fillers_survive_in_every_style_that_keeps_them(filler):
     (spoken,) = decode(f"{filler} a .", Labels("chat", version=1), language="spa").utterances

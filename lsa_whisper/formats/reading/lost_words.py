@@ -17,6 +17,8 @@ _HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 """It joins two of these to one word of CHAT, as in *mm-hmm*."""
 _NO_WORDS = (*UNTRANSCRIBED, "xx", "yy")
 """Codes for what cannot be understood, and the Roman numbers of centuries, which are spelled out."""
+_SAME = str.maketrans("ı²³", "i  ")
+"""Turkish letters without case, and signs that become words of their own."""
 _AT_ONCE = 1000
 _MARKED = re.compile(r"[<\[({&]")
 _TAG = re.compile(r"<[^<>]*>")
@@ -70,4 +72,5 @@ def _spoken(content: str) -> str:
 
 
 def _words(texts: Iterable[str]) -> list[str]:
-    return _WORD.findall("\n".join(texts).replace("’", "'").casefold())
+    joined = "\n".join(texts).replace("’", "'").casefold()
+    return _WORD.findall(joined if joined.isascii() else joined.replace("i\u0307", "i").translate(_SAME))

@@ -35,7 +35,7 @@ PROPER_NAMES = frozenset(_NAME_LIST.split())
 """English names that are hardly ever another word; *Will*, *Mark*, *May* and *Bill* are not among them."""
 
 _WORD = re.compile(r"[^\W\d_][\w'’]*")
-_SENTENCE = re.compile(r"[.?!:…\n]+[\"”’)\]]*\s+|^\W*|[-–—\"“(\[<>]\s*")
+_SENTENCE = re.compile(r"[.?!:…\n]+[\"”’)\]]*\s*|^\W*|[-–—\"“„«»(\[<>*♪¿¡][\s¿¡\"“„«]*")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|<[^<>]*>")
 _MIN_SMALL = 0.5
 """Least share of small words in a text whose capitals tell something: titles and capital texts have fewer."""

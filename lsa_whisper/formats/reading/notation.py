@@ -20,6 +20,7 @@ from lsa_whisper.formats.reading.tags import (
     without_masks,
 )
 from lsa_whisper.labels import Labels, decode_all
+from lsa_whisper.labels.characters import ordinary_characters
 
 _SPECIAL = re.compile(r"<\|[^|<>]*\|>")
 """The special tokens of Whisper's vocabulary."""
@@ -133,7 +134,7 @@ class _Draft:
         self._tags: list[str] = []
         self._held: list[str] = []
         own = any("*" in mark for pair in conventions.marks for mark in pair)
-        replaced = without_masks(unescaped(_SPECIAL.sub(" ", text)), self._comments)
+        replaced = without_masks(unescaped(_SPECIAL.sub(" ", ordinary_characters(text))), self._comments)
         replaced = _without_notes(replaced if own else _without_stars(replaced))
         for old, new in conventions.replace.items():
             replaced = replaced.replace(old, f" {new} ")

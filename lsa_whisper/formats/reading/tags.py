@@ -30,7 +30,7 @@ _PAUSE = re.compile(
 )
 _CLOCK = re.compile(r"(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?")
 _SOUNDS = (
-    ("laughs", r"laugh(?:s|ing|ter)?|lacht|lachen|rires?|risas?|lol"),
+    ("laughs", r"laugh(?:s|ing|ter)?|lacht|lachen|rires?|risas?|lol|笑い?声?|大笑"),
     ("coughs", r"cough(?:s|ing)?"),
     ("sighs", r"sigh(?:s|ing)?"),
     ("breathes", r"breath(?:e|es|ing)?|inhales?|exhales?"),
@@ -41,8 +41,8 @@ _SOUNDS = (
     ("clears:throat", r"(?:throat[\s_-]?clear(?:s|ing)?|clear(?:s|ing)[\s_-]?(?:his |her |the )?throat)"),
     ("smacks:lips", r"lip[\s_-]?smack(?:s|ing)?"),
     ("noise", r"(?:background[\s_-]?)?noise|spk|nsn|noi"),
-    ("music", r"music"),
-    ("applause", r"applause|clap(?:s|ping)?"),
+    ("music", r"music|音[乐楽]"),
+    ("applause", r"applause|clap(?:s|ping)?|拍手|掌声"),
 )
 """The events that CHAT's manual names, by the spellings that other formats have for them."""
 _SOUND = re.compile("|".join(rf"(?P<s{at}>{spelling})" for at, (_, spelling) in enumerate(_SOUNDS)), re.IGNORECASE)
