@@ -150,7 +150,8 @@ def spoken_utterance(each: SpokenText, code: str, text: str) -> Utterance:
         words = [(bare, at) for word, at in heard if (bare := _bare_word(word))]
     if len(spoken) == len(words):  # as the main tier writes them: small letters, numbers in words
         words = [(word, at) for word, (_, at) in zip(spoken, words, strict=True)]
-    made = utterance(code, text, each.span, words)
+    span = each.span if each.span and each.span.duration_ms else None  # CHAT has no empty times
+    made = utterance(code, text, span, words)
     values: dict[str, list[str]] = {}
     for name, value in each.tiers:
         if value.strip():
