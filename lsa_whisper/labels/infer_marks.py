@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
 
 from lsa_whisper.chat.codes import UNTRANSCRIBED
@@ -46,7 +46,7 @@ def infer_all_marks(texts: Sequence[str], *, repetitions: bool, language: str = 
     return [without_spelled_repeats(marked.text) for marked in mark_all_retraces(plain)]
 
 
-_SPELLED = re.compile(r"(?<!\S)[^\W\d_a-z](?: (?:\[/\] )?[^\W\d_a-z]){2,}(?!\S)")
+_SPELLED = re.compile(r"(?<!\S)[^\W\d_](?: (?:\[/\] )?[^\W\d_]){2,}(?!\S)")
 _OTHER_WORD = re.compile(r"(?<!\S)([^\W\d_]{2,}) \[/\] ([^\W\d_]{2,})(?!\S)")
 
 
@@ -60,7 +60,7 @@ def without_spelled_repeats(text: str) -> str:
     """
     if "[/]" not in text:
         return text
-    text = _SPELLED.sub(lambda run: run[0].replace("[/] ", "") if set(run[0]) - set("IA [/]") else run[0], text)
+    text = _SPELLED.sub(_as_spelled, text)
     return _OTHER_WORD.sub(
         lambda pair: f"{pair[1]} {pair[2]}" if pair[1].isupper() != pair[2].isupper() else pair[0], text
     )
@@ -70,7 +70,7 @@ def _with_fillers(text: str, language: str) -> list[str]:
     sounds = fillers(language)
     words = text.split()
     if not is_hummed(words):
-        words = [f"&-{word.lower()}" if word.lower() in sounds else word for word in words]
+        words = [f"&-{word.lower()}" if is_filler(word.lower(), sounds) else word for word in words]
     first = next((at for at, word in enumerate(words) if _begins(word)), len(words))
     for at in range(min(first + 1, len(words))):
         if words[at].startswith("&+"):
@@ -78,6 +78,24 @@ def _with_fillers(text: str, language: str) -> list[str]:
         elif not is_initial(words[at], " ".join(words[at + 1 : at + 2]), language):
             words[at] = uncapitalized(words[at], language)
     return words
+
+
+_LONG = re.compile(r"([^\W\d_])\1{2,}")
+
+
+def is_filler(word: str, sounds: Set[str]) -> bool:
+    """Return whether ``word`` is one of ``sounds``, also if it is written longer.
+
+    >>> [is_filler(word, {"um", "hmm"}) for word in ("um", "ummm", "hmmmm", "mmm", "umm")]
+    [True, True, True, False, False]
+    """
+    return word in sounds or bool(_LONG.search(word) and {_LONG.sub(r"\1", word), _LONG.sub(r"\1\1", word)} & sounds)
+
+
+def _as_spelled(run: re.Match[str]) -> str:
+    letters = run[0].replace("[/] ", "").split()
+    capital = all(map(str.isupper, letters)) and not {"I", "A"}.issuperset(letters)
+    return " ".join(letters) if capital or len({*letters} - {"I", "a"}) > 2 else run[0]
 
 
 def _begins(word: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 _NEVER = {
-    "eng": """Vol vol pp Mr Mrs Ms Dr Prof St Mt Rev Gen Col Capt Lt Sgt Sen Rep Gov Hon vs Messrs approx e.g i.e""",
+    "eng": """Vol vol pp Mr Mrs Ms Dr Prof St Mt Rev Gen Col Capt Lt Sgt Sen Rep Gov Hon vs cf Messrs approx e.g i.e""",
     "deu": """Hr Hrn Fr Dr Prof Dipl Ing St Str Nr bzw bspw ca evtl exkl ggf inkl insb sog vgl zzgl Mio Mrd Tel geb z.B
         d.h u.a o.ä i.d.R z.T u.U m.E""",
     "fra": "M MM Mme Mmes Mlle Dr Pr St Ste env p.ex c.-à-d",
@@ -29,7 +29,7 @@ _NEVER = {
 }
 """These never end a sentence, not even where a segment ends: a name or a number follows."""
 _BEFORE_NUMBERS = {
-    "eng": "Fig fig Figs Sec sec Ch ch Art art Eq No p",
+    "eng": "ed Fig fig Figs Sec sec Ch ch Art art Eq No p",
     "deu": "Abb Abs Art Bd Kap Tab S",
     "fra": "art chap fig vol p",
     "spa": "art cap fig vol p",
@@ -41,7 +41,7 @@ _BEFORE_NUMBERS = {
 }
 """These end no sentence before a number."""
 _MAY = {
-    "eng": "etc Jr Sr Inc Ltd Co Corp Ave Blvd Rd a.m p.m A.M P.M",
+    "eng": "al etc Jr Sr Inc Ltd Co Corp Ave Blvd Rd a.m p.m A.M P.M",
     "deu": "usw etc u.s.w Jh Jhd Std",
     "fra": "etc",
     "spa": "etc Ud Uds Vd Vds a.m p.m EE.UU",
@@ -161,6 +161,11 @@ _ONE_LETTER = {
     "ces": "AIKOSUVZ", "rus": "АВИКОСУЯЖБ", "ukr": "АВЗІЙОУЯЄ", "swe": "IÅÖ", "dan": "IÅØ", "nor": "IÅ", "cym": "AIOYÂ",
 }  # fmt: skip
 """The words of one letter."""
+
+
+def is_letter(word: str, language: str) -> bool:
+    """Return whether ``word`` is a letter that is not a word of ``language``."""
+    return len(word) == 1 and word.upper() not in _ONE_LETTER.get(language, "")
 
 
 def is_initial(letter: str, following: str, language: str) -> bool:

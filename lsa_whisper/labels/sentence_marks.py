@@ -15,6 +15,7 @@ from lsa_whisper.labels.sentence_borders import (
     ENGLISH_MONTHS,
     before_numbers,
     begins_sentence,
+    is_letter,
     is_letter_word,
     never_ending,
     perhaps_ending,
@@ -37,6 +38,11 @@ _LAST_DASH = re.compile(rf"(?<=[\w'’,])\s*{_DASH}\s*\Z")
 _DASHES = re.compile(
     rf"(?<=[^\W\d_])\s*{_DASH}(?=[.?!,;:\s\"”])|(?<=\w){_DASH}(?=[^\W\d_])|(?<=\s){_DASH}(?=\s|[^\W\d_])"
 )
+_BROKEN = re.compile(
+    r"(?i)(?<![\w'’-])(?P<part>[b-df-hj-np-tv-zбвгджзклмнпрстфхцчшщ]{1,3})\s?(?:(?P<pause>\.{2,}|…)|[–—]|-{2,})\s*"
+    r"(?=(?P=part)[^\W\d_])"
+)
+"""The first consonants of a word, and the word behind a pause or a dash."""
 _SUSPENDED = {
     "eng": re.compile(
         r"(?i)\b(one|two|three|four|five|six|seven|eight|nine|ten|twenty|thirty|\d+|pre|post|over|under|short|long|mid"
@@ -129,6 +135,7 @@ def _prepared(text: str, language: str) -> str:
         text = _GREEK_QUESTION.sub("?", text)
     if _NOT_LATIN.search(text):
         text = text.translate(_SCRIPTS)
+    text = _BROKEN.sub(lambda match: _broken(match, language), text)
     if "- " in text or "-, " in text:
         suspended = _SUSPENDED.get(language)
         text = suspended.sub(r"\1\2" if language == "deu" else r"\1", text) if suspended else text
@@ -136,6 +143,13 @@ def _prepared(text: str, language: str) -> str:
         text = spaced.sub(lambda match: "".join(match[0].split()), text)
     text = _DOTS.sub(lambda match: f"...{match['asked']}{match['close']} ", _LEADING.sub("", text))
     return _DASHES.sub(" ", _LAST_DASH.sub(" +/.", text))
+
+
+def _broken(match: re.Match[str], language: str) -> str:
+    """Return the sounds before a pause or a dash as cut off, unless they are a word such as Russian *в*."""
+    if not is_letter(match["part"], language) and len(match["part"]) == 1:
+        return match[0]
+    return f"{match['part']}- {'(.) ' if match['pause'] else ''}"
 
 
 def _read(token: str, before: str, after: str, language: str) -> _Token:

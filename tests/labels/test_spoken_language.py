@@ -101,6 +101,11 @@ CHARACTERS = [
     ("deu", "Ich ha- und dann ha- habe.", "ich &+ha und dann &+ha habe ."),
     ("nld", "De voor- en nadelen.", "de voor en nadelen ."),
     ("eng", "Two- and three-year-olds, the sto- and home.", "two and three-year-olds the &+sto and home ."),
+    # parts of words and long fillers
+    ("eng", "Th... the dog. Wh\u2014what? St. Mary.", "&+th (.) the dog . &+wh what ? St Mary ."),
+    ("rus", "В... вода, п... пока.", "в (.) вода &+п (.) пока ."),
+    ("eng", "Ummm, I, uhhh, hmmmm, go.", "&-ummm I &-uhhh &-hmmmm go ."),
+    ("eng", "I spell h e l l o.", "I spell h e l l o ."),
     # points within words, signs
     ("ita", "La dott.ssa Bianchi, a@b.it.", "la dott ssa Bianchi a chiocciola b punto it ."),
     ("deu", "Ja.Nein. Auf web.de.", "ja . nein . auf web Punkt de ."),

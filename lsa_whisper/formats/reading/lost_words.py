@@ -12,7 +12,7 @@ from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.formats.reading.source import Source
 from lsa_whisper.formats.reading.tags import chat_of, uncertain_words, unescaped
 
-_WORD = re.compile(r"(?<![\w°£$€%])[^\W\d_]+(?:'[^\W\d_]+)*(?!\d)|(?<=_)[^\W\d_]+")
+_WORD = re.compile(r"(?<![\w°£$€%])[^\W\d_]+(?:'[^\W\d_]+)*(?![^\W_])|(?<=_)[^\W\d_]+")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 """It joins two of these to one word of CHAT, as in *mm-hmm*."""
 _NO_WORDS = (*UNTRANSCRIBED, "xx", "yy")

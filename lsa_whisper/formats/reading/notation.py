@@ -25,6 +25,7 @@ from lsa_whisper.labels.characters import ordinary_characters
 _SPECIAL = re.compile(r"<\|[^|<>]*\|>")
 """The special tokens of Whisper's vocabulary."""
 _STARRED = re.compile(r"\*([^\W\d_][^*\n]{0,40})\*(?!\w)")
+_BOLD = re.compile(r"(?<!\*)\*\*([^\W\d_][^*\n]{0,40})\*\*(?![\w*])")
 _NOTES = re.compile("[♩♪♫♬🎵🎶]+")
 """What stands around the words of a song, and alone for music without words."""
 
@@ -167,9 +168,10 @@ class _Draft:
 def _without_stars(text: str) -> str:
     """Return ``text`` with sounds between stars in brackets, and stressed words without stars.
 
-    >>> _without_stars("*coughs* I *do*")
-    '[coughs] I do'
+    >>> _without_stars("*coughs* I *do* **it**")
+    '[coughs] I do it'
     """
+    text = _BOLD.sub(r"*\1*", text) if "**" in text else text
     return _STARRED.sub(lambda match: f"[{match[1]}]" if chat_of(match[1]) else match[1], text)
 
 
