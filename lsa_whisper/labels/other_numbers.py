@@ -21,7 +21,7 @@ _SIGNS = str.maketrans(
 """The signs of other scripts that mean the same, and fractions that no language has one word for."""
 _ARABIC_SEPARATOR = re.compile(r"(?<=\d)([٫٬])(?=\d)")
 _CLOCK_POINT = re.compile(
-    r"\b(?P<at>(?i:kl|klo|kello|godz|ore|alle|saat)\.? )?(?P<hour>[012]?\d)\.(?P<minute>[0-5]\d)"
+    r"\b(?P<at>(?i:kl|klo|kello|godz|ore|alle|saat|las|às|в|o)\.? )?(?P<hour>[012]?\d)\.(?P<minute>[0-5]\d)"
     r"(?(at)(?!\d|[.,]\d)|(?=\s?(?:Uhr|uur)\b))"
 )
 """:data:`_ANY` reads a colon as that of a time of day."""
@@ -36,18 +36,18 @@ def _amount(name: str) -> str:
 _ANY = re.compile(
     rf"{NOT_NUMBERS}"
     r"|(?<![\w.,:])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?![\d:])(?P<clock>\s*(?:Uhr|uur|heures)\b)?"
-    r"|(?<![\w.,:])(?P<bell>\d{1,2})\s?h(?P<past>[0-5]\d)?(?![^\W_])"
+    r"|(?<![\w.,:])(?P<bell>\d{1,2})\s?h(?:\s?(?P<past>[0-5]\d))?(?![^\W_])"
     rf"|(?P<before>R?\$|[€£¥₽₴₺₪₹₩])\s?{_amount('paid')}"
     rf"|{_amount('price')}\s?(?P<behind>R?\$|[€£¥₽₴₺₪₹₩])"
     rf"|%\s?{_amount('rate')}|{_amount('share')}\s?%"
     rf"|(?P<minus>(?<!\S)[-−])?{_amount('warm')}\s?°\s?(?P<scale>[CF]\b)?"
-    r"|(?:№|\b[Nn][°º]\.?)\s?(?P<sharp>\d+)"
+    r"|(?:№|\b[Nn]\.?[°º]\.?)\s?(?P<sharp>\d+)"
     r"|(?:(?P<ones>\d+)\s?)?(?P<half>½)|(?<![\w/.,])(?P<slash>1/2)(?![\w/]|[.,]\d)"
     r"|(?<![\w.,-])(?P<decade>\d{2}|\d{4})(?=er(?:n|s)?\b)(?P<tens>ern?|ers)"
     r"|(?<![\w.,])(?P<place>\d{1,4})-(?P<case>го|му|ая|ый|ий|ой|ое|ые|ых|ыми|й|я|ю|е|м|х)(?!\w)"
     r"|(?<![\w-])(?P<run>\d+(?:[-–]\d+)+)(?![\w-])"
     r"|(?P<dated>(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})?)(?!\d)"
-    r"|(?P<nth>\d{1,3})(?P<suffix>er|[èe]re|re|[èe]me|e|[.]?[ºª]|[rdtvm][oa]|s?de|ste|af|il|ydd|f?ed|eg)(?![^\W_])"
+    r"|(?P<nth>\d{1,3})(?P<suffix>er|[èe]re|re|[èe]me|e|[.]?[ºª]|[rdtvm][oa]|s?de|ste|af|il|ydd|f?ed|eg|nde?)(?![^\W_])"
     r"|(?P<ordinal>\d{1,3})\.(?=\s+\w)"
     r"|(?<![\d.,])(?P<whole>\d+)(?P<sign>[.,])(?P<part>\d{1,2})(?![.,]?\d)"
     rf"|(?P<number>{_NUMBER})"
@@ -57,12 +57,16 @@ _CHINESE = ("zho", "cmn", "yue")
 _CHINESE_SIGNS = (
     (re.compile(r"(?<=\d),(?=\d{3}(?!\d))"), ""),
     (re.compile(r"(\d+(?:\.\d+)?)\s?%"), r"百分之\1"),
+    *(
+        (re.compile(rf"[{sign}]\s?(\d+(?:\.\d+)?)|(\d+(?:\.\d+)?)\s?[{sign}](?!\s?\d)"), rf"\1\2{word}")
+        for sign, word in (("¥", "元"), ("$", "美元"), ("€", "欧元"), ("£", "英镑"))
+    ),
     (re.compile(r"(?<=\d)\s?°\s?C?"), "度"),
     (re.compile(r"(?<!\d)(\d{1,2}):([0-5]\d)(?![\d:])"), r"\1点\2分"),
     (re.compile(r"(?<=\d)\.(?=\d)"), "点"),
 )
 _CENTURY = re.compile(
-    r"(?P<named>\b(?:siglo|segle|século|secolo) )(?P<before>X{2,3})\b"
+    r"(?P<named>\b(?:siglo|segle|século|secolo|s|sec|séc) )(?P<before>X{2,3})\b"
     r"|\b(?P<behind>X{2,3})(?= (?:wiek|век|століт|столет|secolo|stolet|eeuw|Jahrhundert|yüzyıl))",
     re.IGNORECASE,
 )

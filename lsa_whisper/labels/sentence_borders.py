@@ -8,7 +8,7 @@ from functools import cache
 _NEVER = {
     "eng": """Vol vol pp Mr Mrs Ms Dr Prof St Mt Rev Gen Col Capt Lt Sgt Sen Rep Gov Hon vs cf Messrs approx e.g i.e""",
     "deu": """Hr Hrn Fr Dr Prof Dipl Ing St Str Nr bzw bspw ca evtl exkl ggf inkl insb sog vgl zzgl Mio Mrd Tel geb z.B
-        d.h u.a o.ä i.d.R z.T u.U m.E""",
+        d.h u.a o.ä i.d.R z.T u.U m.E s.o s.u v.a""",
     "fra": "M MM Mme Mmes Mlle Dr Pr St Ste env p.ex c.-à-d",
     "spa": "Sr Sra Srta Sres Sras Dr Dra Prof Profa D Dña Lic Ing Arq Av Avda núm pág aprox tel p.ej",
     "ita": "sig Sig sigg Sigg sig.ra Sig.ra sig.na dott Dott dr Dr prof Prof avv Avv ing Ing S es pag p.es",
@@ -32,9 +32,9 @@ _BEFORE_NUMBERS = {
     "eng": "ed Fig fig Figs Sec sec Ch ch Art art Eq No p",
     "deu": "Abb Abs Art Bd Kap Tab S",
     "fra": "art chap fig vol p",
-    "spa": "art cap fig vol p",
-    "ita": "art cap fig vol p",
-    "por": "art cap fig vol p",
+    "spa": "art cap s fig vol p",
+    "ita": "art cap n sec fig vol p",
+    "por": "art cap séc fig vol p",
     "nld": "art blz fig hfst p",
     "pol": "art pkt rozdz rys s str ust",
     "rus": "гл д кв п рис ст стр",
@@ -44,16 +44,16 @@ _MAY = {
     "eng": "al etc Jr Sr Inc Ltd Co Corp Ave Blvd Rd a.m p.m A.M P.M",
     "deu": "usw etc u.s.w Jh Jhd Std",
     "fra": "etc",
-    "spa": "etc Ud Uds Vd Vds a.m p.m EE.UU",
-    "ita": "ecc",
-    "por": "etc",
+    "spa": "etc Ud Uds Vd Vds a.C d.C a.m p.m EE.UU",
+    "ita": "ecc a.C d.C",
+    "por": "etc a.C d.C",
     "nld": "enz etc",
     "swe": "osv etc m.m",
     "dan": "osv etc m.m",
     "nor": "osv etc",
     "pol": "itd itp r tys mln mld min sek",
     "ces": "atd apod",
-    "rus": "др руб коп мин сек т.д т.п",
+    "rus": "др руб коп мин сек н.э т.д т.п",
     "ukr": "грн коп хв сек т.д т.п",
     "ell": "κ.λπ κ.ά",
     "tur": "vb vs",
@@ -75,6 +75,33 @@ def never_ending(language: str) -> frozenset[str]:
 def perhaps_ending(language: str) -> frozenset[str]:
     """Return the abbreviations, without their last point, that may end a sentence."""
     return frozenset(_MAY.get(_SAME.get(language, language), "").split())
+
+
+_UNITS = frozenset(
+    ["cm", "kg", "km", "m", "mg", "min", "ml", "mm", "sec", "seg", "sek", "кг", "км", "мин", "сек", "см"]
+)
+_NO_VOWEL = re.compile(r"(?i)[bcdfghjklmnpqrstvwxzбвгджзклмнпрстфхцчшщ]{2,6}")
+_HUM = re.compile(r"(?i)[hmpst]+")
+"""Sounds such as *hmm* and *psst*, which are not abbreviations."""
+_SYLLABIC = frozenset(["bel", "bos", "ces", "hrv", "mkd", "slk", "slv", "srp"])
+"""Languages with words that have no vowels."""
+_UNCASED = frozenset(["ara", "fas", "heb", "urd"])
+
+
+def is_shortened(core: str, following: str, language: str) -> bool:
+    """Return whether ``core``, a word in no list, is an abbreviation within a sentence: *5 km. de*, *bzgl. der*.
+
+    >>> is_shortened("kg", "de", "spa"), is_shortened("bzgl", "der", "deu"), is_shortened("hmm", "yes", "eng")
+    (True, True, False)
+    >>> is_shortened("kg", "De", "spa"), is_shortened("m", "أحمد", "ara")
+    (False, False)
+    """
+    if language in _UNCASED:
+        return len(core) == 1 and core.isalpha() and not core.isascii() and bool(following)
+    if not following[:1].islower():
+        return False
+    has_vowel = language in _SYLLABIC or not _NO_VOWEL.fullmatch(core) or _HUM.fullmatch(core)
+    return core.casefold() in _UNITS or is_letter(core, language) or not has_vowel
 
 
 @cache
@@ -165,7 +192,7 @@ _ONE_LETTER = {
 
 def is_letter(word: str, language: str) -> bool:
     """Return whether ``word`` is a letter that is not a word of ``language``."""
-    return len(word) == 1 and word.upper() not in _ONE_LETTER.get(language, "")
+    return len(word) == 1 and word.isalpha() and word.upper() not in _ONE_LETTER.get(language, "")
 
 
 def is_initial(letter: str, following: str, language: str) -> bool:

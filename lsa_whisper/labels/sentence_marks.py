@@ -17,6 +17,7 @@ from lsa_whisper.labels.sentence_borders import (
     begins_sentence,
     is_letter,
     is_letter_word,
+    is_shortened,
     never_ending,
     perhaps_ending,
     spaced_abbreviations,
@@ -26,7 +27,7 @@ _SCRIPTS = str.maketrans(
     dict.fromkeys("。．｡।॥۔։።។", ". ")
     | dict.fromkeys("？؟፧՞", "? ")
     | dict.fromkeys("！՜", "! ")
-    | dict.fromkeys("，、；：،؛፣「」『』《》〈〉【】・", " ")
+    | dict.fromkeys("，、；：،؛፣「」『』《》〈〉【】・〜～", " ")
 )
 """The marks of other scripts; CHAT has ``.``, ``?`` and ``!`` only."""
 _NOT_LATIN = re.compile("[^\x00-\u036f]")
@@ -66,7 +67,7 @@ _SIGN = re.compile(r"[.?!+(]")
 """Without one, a token stays as it is."""
 _POINT = re.compile(r"(?<=[^\W_])\.(?=[a-z0-9])")
 _IS_ADDRESS = re.compile(
-    r"[^\W_]\.(?:com|org|net|edu|gov|info|io|tv|me|eu|de|at|ch|fr|be|es|mx|ar|cl|co|it|pt|br|nl|pl|cz|ru|ua|gr|tr|uk|us"
+    r"[^\W_]{2}\.(?:com|org|net|edu|gov|info|io|tv|me|eu|de|at|ch|fr|be|es|mx|ar|cl|co|it|pt|br|nl|pl|cz|ru|ua|gr|tr|uk|us"
     r"|se|dk|fi|hu|ro|il|jp|cn|kr|cat|js|py|txt|pdf|docx?|html?|mp[34]|jpe?g|png|zip|exe|csv)(?:/\S*)?[.?!,;:\"”)]*\Z|@|\bwww\.|://"
 )
 _SHORTENED = re.compile(r"(?i)\b(dott|prof|sig|ing|avv|egr|gent)\.(?=(?:ssa|ra|na|re|ri|mo|ma)\b)")
@@ -209,13 +210,12 @@ def _abbreviation(core: str, before: str, following: str, language: str, *, name
     if core in _CLOCKS and language == "eng":
         return _ended(core, not following or capital)
     if core in never_ending(language) or ("." in core and small in never_ending(language)):
-        needs_capital = len(core) == 1 and core.isupper()  # French M. Dupont
         if before[-1:].isdigit() and begins_sentence(following, language):  # Russian 1984 г. Он
             return _Token(f"{core}.", ends=True)
-        return _Token(_apart(core), ends=False) if capital or not following or not needs_capital else None
+        return _Token(_apart(core), ends=False)
     if core in ENGLISH_MONTHS and language == "eng" and following[:1].isdigit():
         return _Token(core, ends=False)
-    if core in before_numbers(language) and following[:1].isdigit():
+    if core in before_numbers(language) and (following[:1].isdigit() or _ROMAN.fullmatch(following)):
         return _Token(f"{core}." if core == "No" else core, ends=False)
     if core in perhaps_ending(language):
         return _ended(_apart(core), not following or capital)
@@ -226,6 +226,8 @@ def _abbreviation(core: str, before: str, following: str, language: str, *, name
     if len(core) == 1 and core.isupper() and goes_on:
         is_word = is_letter_word(core, language) and not _INITIAL.fullmatch(before)
         return None if is_word else _Token(core, ends=False)
+    if is_shortened(core, following, language):
+        return _Token(core, ends=False)
     if _ROMAN.fullmatch(core) and language in ORDINAL_POINTS and following[:1].islower():
         return _Token(core, ends=False)
     if following and core.isdigit() and language in ORDINAL_POINTS and not begins_sentence(following, language):

@@ -50,6 +50,14 @@ BORDERS = [
     ("rus", "В 5 г. он жил в г. Омск. Было в 5 г. Да.", "в пять г он жил в г Омск . было в пять г . да ."),
     ("rus", "Дом на ул. Мира, д. 5, за 5 руб. или 6.", "дом на ул Мира д пять за пять руб или шесть ."),
     ("cym", "Dr. Jones a Mrs. Rees.", "Dr Jones a Mrs Rees ."),
+    ("spa", "Compré 5 kg. de pan del s. XX. Hmm. Sí.", "compré cinco kg de pan del s veinte . hmm . sí ."),
+    ("fra", "M. et Mme Martin, à 5 min. d'ici.", "M et Mme Martin à cinq min d'ici ."),
+    ("deu", "Es ist bzgl. der Stadt, s. o.", "es ist bzgl der Stadt s o ."),
+    ("ara", "د. أحمد، م. علي.", "د أحمد م علي ."),
+    # fillers
+    ("pol", "Yyy... ja, eee, chcę.", "&-yyy (.) ja &-eee chcę ."),
+    ("rus", "Э-э... я, э, хочу.", "&-э-э (.) я &-э хочу ."),
+    ("tur", "Ben, ııı, geldim.", "ben &-ııı geldim ."),
 ]
 
 
@@ -77,7 +85,7 @@ NUMBERS = [
     ("jpn", "20℃。", "二十 度 ."),
     ("cym", "Mae'n costio £5, y 1af.", "mae'n costio pump punt y cyntaf ."),
     # digits stay, but no sign is lost and no sentence ends in a number
-    ("zho", "3.5公斤，1,000人，20°C，14:30。", "3点5公斤 1000人 20度 14点30分 ."),
+    ("zho", "3.5公斤，1,000人，20°C，14:30，¥5。", "3点5公斤 1000人 20度 14点30分 5元 ."),
     ("ell", "5 €, 3,5 στις 14:30, τον 20ό, 20°C.", "5 ευρώ 3 κόμμα 5 στις 14 30 τον 20ό 20 βαθμοί Κελσίου ."),
     ("hin", "₹500 और 3:30 बजे।", "500 रुपये और 3 30 बजे ."),
 ]  # fmt: skip
