@@ -21,6 +21,18 @@ _ALWAYS = {
     "yue": "呃 hm",
     "jpn": "えーと えっと えと えー うーん eeto etto",
     "heb": "אה אהה אהמ אממ hm",
+    "pol": "yyy yy yyyy eee ymm hm hmm uhm",
+    "rus": "э ээ эээ эм эмм э-э э-э-э ммм хм hm",
+    "ukr": "е-е ем емм ммм хм hm",
+    "ces": "ehm eee hm hmm uhm",
+    "swe": "eh ehm öh öhm hm hmm",
+    "dan": "øh øhm æh hm hmm",
+    "nor": "eh ehm øh æh hm hmm",
+    "por": "ã ãh ahn hum hm hmm ehm uhm",
+    "tur": "ııı ıı eee ımm hm hmm",
+    "cym": "ymm yym uh um hm hmm",
+    "ell": "εε εεε εμ μμμ hm",
+    "hin": "उम उम्म अम्म hm hmm",
 }
 _ANY = frozenset(("uh", "uhm", "ehm", "hm", "hmm", "uhh", "umm"))
 FILLERS = {language: frozenset(words.split()) for language, words in _ALWAYS.items()}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from lsa_whisper.chat import Line, Utterance, utterance
 from lsa_whisper.chat.codes import MAX_SPEAKER_CODE, SPEAKER_CODE
 from lsa_whisper.labels.canonical import AUDIBLE_EVENTS, LABEL_TERMINATORS, canonical_words
+from lsa_whisper.labels.characters import ordinary_characters
 from lsa_whisper.labels.infer_marks import infer_all_marks
 from lsa_whisper.labels.notation import label_to_chat
 from lsa_whisper.labels.numbers import without_joiners, without_revised_numbers, written_numbers
@@ -99,7 +100,8 @@ def _draft(text: str, labels: Labels, speaker: str, language: str) -> _Draft:
         return _Draft([_Sentence(speaker, *plain, {})], 0)
     found: list[_Sentence] = []
     repairs = 0
-    for role, turn in _turns(label_to_chat(text, labels.version) if chat else text, labels.roles):
+    text = label_to_chat(text, labels.version) if chat else ordinary_characters(text)
+    for role, turn in _turns(text, labels.roles):
         if role and labels.roles:
             speaker = role
         elif role:

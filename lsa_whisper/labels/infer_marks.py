@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence, Set
 
 from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.chat.filled_pauses import FILLERS, fillers, is_hummed
-from lsa_whisper.labels.sentence_borders import uncapitalized
+from lsa_whisper.labels.sentence_borders import is_initial, uncapitalized
 from lsa_whisper.retraces import mark_all_retraces
 from lsa_whisper.retraces.retrace import EMPHATIC
 
@@ -33,22 +34,70 @@ def infer_all_marks(texts: Sequence[str], *, repetitions: bool, language: str = 
         _apart(words, language) if "-" in text or "&+" in text else words
         for text, words in zip(texts, said, strict=True)
     ]
-    if language != "eng":
-        return [" ".join(_repeats(words)) for words in said]
-    return [marked.text for marked in mark_all_retraces([" ".join(words) for words in said])]
+    if language == "eng":
+        marked = [each.text for each in mark_all_retraces([" ".join(words) for words in said])]
+    else:
+        marked = [" ".join(_repeats(words)) for words in said]
+    return list(map(without_spelled_repeats, marked))
+
+
+_SPELLED = re.compile(r"(?<!\S)[^\W\d_](?: (?:\[/\] )?[^\W\d_]){2,}(?!\S)")
+_OTHER_WORD = re.compile(r"(?<!\S)([^\W\d_]{2,}) \[/\] ([^\W\d_]{2,})(?!\S)")
+
+
+def without_spelled_repeats(text: str) -> str:
+    """Return a main tier without repetitions of letters that are spelled, and of a word and an acronym.
+
+    >>> without_spelled_repeats("J R [/] R Tolkien"), without_spelled_repeats("I [/] I [/] I went")
+    ('J R R Tolkien', 'I [/] I [/] I went')
+    >>> without_spelled_repeats("R and D at [/] AT and T")
+    'R and D at AT and T'
+    """
+    if "[/]" not in text:
+        return text
+    text = _SPELLED.sub(_as_spelled, text)
+    return _OTHER_WORD.sub(
+        lambda pair: f"{pair[1]} {pair[2]}" if pair[1].isupper() != pair[2].isupper() else pair[0], text
+    )
 
 
 def _with_fillers(text: str, language: str) -> list[str]:
     sounds = fillers(language)
     words = text.split()
     lowered = [word.lower() for word in words]
-    if not sounds.isdisjoint(lowered) and not is_hummed(words):
-        words = [f"&-{low}" if low in sounds else word for word, low in zip(words, lowered, strict=True)]
+    if (not sounds.isdisjoint(lowered) or _LONG.search(text)) and not is_hummed(words):
+        words = [f"&-{low}" if is_filler(low, sounds) else word for word, low in zip(words, lowered, strict=True)]
     for at, word in enumerate(words):
-        words[at] = word.lower() if word.startswith("&+") else uncapitalized(word, language)
-        if not word.startswith(("&", "(")):
+        if word.startswith("&+"):
+            words[at] = word.lower()
+        elif not is_initial(word, " ".join(words[at + 1 : at + 2]), language):
+            words[at] = uncapitalized(word, language)
+        if _begins(word):
             break
     return words
+
+
+_LONG = re.compile(r"([^\W\d_])\1{2,}")
+
+
+def is_filler(word: str, sounds: Set[str]) -> bool:
+    """Return whether ``word`` is one of ``sounds``, also if it is written longer.
+
+    >>> [is_filler(word, {"um", "hmm"}) for word in ("um", "ummm", "hmmmm", "mmm", "umm")]
+    [True, True, True, False, False]
+    """
+    return word in sounds or bool(_LONG.search(word) and {_LONG.sub(r"\1", word), _LONG.sub(r"\1\1", word)} & sounds)
+
+
+def _as_spelled(run: re.Match[str]) -> str:
+    letters = run[0].replace("[/] ", "").split()
+    capital = all(map(str.isupper, letters)) and not {"I", "A"}.issuperset(letters)
+    return " ".join(letters) if capital or len({*letters} - {"I", "a"}) > 2 else run[0]
+
+
+def _begins(word: str) -> bool:
+    """Return whether a sentence may begin with ``word``: it is not a mark, nor a picture."""
+    return not word.startswith(("&", "(")) and any(map(str.isalnum, word))
 
 
 def _apart(words: list[str], language: str) -> list[str]:

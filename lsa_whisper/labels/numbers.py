@@ -6,7 +6,8 @@ The words of one number are joined until disfluencies are marked: *zero zero* is
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 
 from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.languages import chat_code, whisper_code
@@ -18,29 +19,54 @@ ORDINAL_POINTS = frozenset(
 )
 """Languages that write *first* as ``1.``, and dates as ``24.12.2020``."""
 _MAX_DIGITS = 12
+_YEARS = frozenset(["dan", "deu", "nld", "nno", "nob", "nor"])
+"""Languages in which 1984 is *nineteen hundred eighty-four*, and num2words says so."""
+_TURKISH_DIGITS = "bir|iki|üç|dört|beş|altı|yedi|sekiz|dokuz"
+_TURKISH_TENS = "on|yirmi|otuz|kırk|elli|altmış|yetmiş|seksen|doksan"
+_TURKISH = re.compile(
+    rf"(?:{_TURKISH_TENS}|{_TURKISH_DIGITS}|yüz|bin|mil(?:yon|yar))"
+    rf"(?=(?:{_TURKISH_DIGITS}|{_TURKISH_TENS}|yüz|bin|mily)(?!c))"
+)
 _SEPARATORS = re.compile(r"[\s,.،-]+")
 
 
 def can_spell_numbers(language: str) -> bool:
     """Return whether :func:`spell_number` knows ``language`` (ISO 639-3 or Whisper's code).
 
-    Languages whose words carry digits as tone marks are excluded: the 3 of Cantonese *wo3* is not a number.
+    Languages whose words carry digits as tone marks are excluded: the 3 of Cantonese *wo3* is not a number. CHECK
+    allows digits in Welsh, too, but there they are numbers.
 
     >>> can_spell_numbers("eng"), can_spell_numbers("deu"), can_spell_numbers("yue"), can_spell_numbers("vec")
     (True, True, False, False)
+    >>> can_spell_numbers("cym")
+    True
     """
+    return _can_spell(chat_code(language), whisper_code(language))
+
+
+@cache
+def _can_spell(language: str, code: str) -> bool:
     from num2words import CONVERTER_CLASSES
 
-    return chat_code(language) not in TONE_LANGUAGES and whisper_code(language) in CONVERTER_CLASSES
+    return language not in TONE_LANGUAGES - {"cym"} and code in CONVERTER_CLASSES
 
 
-def spell_number(digits: str, *, ordinal: bool = False, language: str = "eng") -> str:
+def spell_number(
+    digits: str,
+    *,
+    ordinal: bool = False,
+    year: bool = False,
+    language: str = "eng",
+    inflection: Mapping[str, object] | None = None,
+) -> str:
     """Return the words for ``digits``; long numbers and numbers with leading zeros are read digit by digit.
 
     Args:
         digits: Digits, with at most one decimal point.
         ordinal: Return the ordinal number.
+        year: Return the number as years are said, in Germanic languages.
         language: ISO 639-3 or Whisper's code; one for which :func:`can_spell_numbers` is true.
+        inflection: What num2words knows of a language besides, such as ``{"case": "g"}``.
 
     >>> spell_number("42"), spell_number("3.5"), spell_number("21", ordinal=True), spell_number("1905")
     ('forty two', 'three point five', 'twenty first', 'one thousand nine hundred five')
@@ -51,19 +77,27 @@ def spell_number(digits: str, *, ordinal: bool = False, language: str = "eng") -
     english = chat_code(language) == "eng"
     by_digit = len(integer) > _MAX_DIGITS or (len(integer) > 1 and integer[0] == "0")
     parts = [*(integer if by_digit else (integer,)), *decimals]
-    words = [_words(part, ordinal and at == len(parts) - 1, language) for at, part in enumerate(parts)]
+    form = "ordinal" if ordinal else "year" if year and chat_code(language) in _YEARS else "cardinal"
+    words = [
+        _words(part, form if at == len(parts) - 1 else "cardinal", language, tuple((inflection or {}).items()))
+        for at, part in enumerate(parts)
+    ]
     if decimals and english:
         words.insert(-len(decimals), "point")
     return " ".join(words)
 
 
 @lru_cache(maxsize=1 << 10)
-def _words(integer: str, ordinal: bool, language: str) -> str:
+def _words(integer: str, form: str, language: str, inflection: tuple[tuple[str, object], ...]) -> str:
     from num2words import num2words
 
-    found = str(num2words(int(integer), ordinal=ordinal, lang=whisper_code(language)))
+    found = str(num2words(int(integer), to=form, lang=whisper_code(language), **dict(inflection)))
     if chat_code(language) == "eng":  # American usage: one hundred five
         found = found.replace(" and ", " ")
+    if form == "year":
+        found = re.sub(" (?=honderd|hundrede?)", "", found)
+    if chat_code(language) == "tur":  # num2words joins what is written apart
+        found = _TURKISH.sub(r"\g<0> ", found)
     return _SEPARATORS.sub(" ", found).strip()
 
 

@@ -1,63 +1,30 @@
 """Numbers, times, percentages and amounts of languages other than English, as words.
 
-num2words knows the numbers; the words around them stand here. The words of one number are joined as those of English
-are (:mod:`lsa_whisper.labels.numbers`), so that the original spelling can be told and none is a repetition.
+num2words knows the numbers; the words around them stand in :mod:`lsa_whisper.labels.number_words`. The words of one
+number are joined as those of English are (:mod:`lsa_whisper.labels.numbers`), so that the original spelling can be told
+and none is a repetition.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
 
+from lsa_whisper.labels.number_words import HOURS, POINTS, NumberWords, number_words
 from lsa_whisper.labels.numbers import JOINER, NOT_NUMBERS, ORDINAL_POINTS, can_spell_numbers, spell_number
 
-
-class _Words(NamedTuple):
-    """The words of a language for signs; a currency has the words for one and for several."""
-
-    comma: str = ","
-    percent: str = "%"
-    clock: str = ""
-    joined: str = "&"
-    cents: str = " "
-    money: tuple[str, ...] = ()
-    """``€``, ``$``, ``£`` and, in Portuguese, ``R$``, as ``one/several``."""
-
-
-_WORDS = {
-    "deu": _Words("Komma", "Prozent", "Uhr", "und", " ", ("Euro", "Dollar", "Pfund")),
-    "nld": _Words("komma", "procent", "uur", "en", " ", ("euro", "dollar", "pond")),
-    "fra": _Words("virgule", "pour cent", "heures", "et", " ", ("euro/euros", "dollar/dollars", "livre/livres")),
-    "spa": _Words("coma", "por ciento", "", "y", " con ", ("euro/euros", "dólar/dólares", "libra/libras")),
-    "ita": _Words("virgola", "per cento", "", "e", " e ", ("euro", "dollaro/dollari", "sterlina/sterline")),
-    "por": _Words(
-        "vírgula", "por cento", "", "e", " e ", ("euro/euros", "dólar/dólares", "libra/libras", "real/reais")
-    ),
-    "cat": _Words("coma", "per cent", "", "i", " amb ", ("euro/euros", "dòlar/dòlars", "lliura/lliures")),
-    "swe": _Words("komma", "procent", "", "och", " ", ("euro", "dollar", "pund")),
-    "dan": _Words("komma", "procent", "", "og", " ", ("euro", "dollar", "pund")),
-    "nor": _Words("komma", "prosent", "", "og", " ", ("euro", "dollar", "pund")),
-    "fin": _Words("pilkku", "prosenttia", "", "ja", " ", ("euro/euroa", "dollari/dollaria", "punta/puntaa")),
-    "pol": _Words("przecinek", "procent", "", "i", " "),
-    "ces": _Words("celá", "procent", "", "a", " "),
-    "rus": _Words("запятая", "процентов", "", "и", " "),
-    "ukr": _Words("кома", "відсотків", "", "і", " "),
-    "ell": _Words("κόμμα", "τοις εκατό", "", "και", " "),
-    "hun": _Words("egész", "százalék", "", "és", " "),
-    "ron": _Words("virgulă", "la sută", "", "și", " "),
-    "heb": _Words("נקודה", "אחוז", "", "ו", " "),
-    "ara": _Words("فاصلة", "بالمئة", "", "و", " "),
-    "hin": _Words("दशमलव", "प्रतिशत", "", "और", " "),
-    "jpn": _Words("点", "パーセント", "", "と", " ", ("ユーロ", "ドル", "ポンド")),
-    "kor": _Words("점", "퍼센트", "", "와", " ", ("유로", "달러", "파운드")),
-}
-_HOURS = {"fra": "heures", "por": "horas"}
-"""The word for the *h* of *7h30*."""
-_POINTS = {"spa": "punto", "ita": "punto", "por": "ponto", "fra": "point", "deu": "Punkt", "nld": "punt"}
-"""The word for a decimal point, where it is not a comma."""
-_SAME = {"nob": "nor", "nno": "nor"}
 _CURRENCIES = ("€", "$", "£", "R$")
+_SIGNS = str.maketrans(
+    {"٪": "%", "％": "%", "℃": "°C", "℉": "°F", "＄": "$", "￥": "¥", "￡": "£"}
+    | {"¼": "1/4", "¾": "3/4", "⅓": "1/3", "⅔": "2/3"}
+)
+"""The signs of other scripts that mean the same, and fractions that no language has one word for."""
+_ARABIC_SEPARATOR = re.compile(r"(?<=\d)([٫٬])(?=\d)")
+_CLOCK_POINT = re.compile(
+    r"\b(?P<at>(?i:kl|klo|kello|godz|ore|alle|saat|las|às|в|o)\.? )?(?P<hour>[012]?\d)\.(?P<minute>[0-5]\d)"
+    r"(?(at)(?!\d|[.,]\d)|(?=\s?(?:Uhr|uur)\b))"
+)
+""":data:`_ANY` reads a colon as that of a time of day."""
 _NUMBER = r"(?:\d{1,3}(?:[., \u202f\u00a0]\d{3})+(?!\d)|\d+)"
 
 
@@ -69,20 +36,53 @@ def _amount(name: str) -> str:
 _ANY = re.compile(
     rf"{NOT_NUMBERS}"
     r"|(?<![\w.,:])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?![\d:])(?P<clock>\s*(?:Uhr|uur|heures)\b)?"
-    r"|(?<![\w.,:])(?P<bell>\d{1,2})\s?h(?P<past>[0-5]\d)?(?![^\W_])"
-    rf"|(?P<before>R?\$|[€£])\s?{_amount('paid')}"
-    rf"|{_amount('price')}\s?(?P<behind>R?\$|[€£])"
-    rf"|{_amount('share')}\s?%"
+    r"|(?<![\w.,:])(?P<bell>\d{1,2})\s?h(?:\s?(?P<past>[0-5]\d))?(?![^\W_])"
+    rf"|(?P<before>R?\$|[€£¥₽₴₺₪₹₩])\s?{_amount('paid')}"
+    rf"|{_amount('price')}\s?(?P<behind>R?\$|[€£¥₽₴₺₪₹₩])"
+    rf"|%\s?{_amount('rate')}|{_amount('share')}\s?%"
+    rf"|(?P<minus>(?<!\S)[-−])?{_amount('warm')}\s?°\s?(?P<scale>[CF]\b)?"
+    r"|(?:№|\b[Nn]\.?[°º]\.?)\s?(?P<sharp>\d+)"
+    r"|(?:(?P<ones>\d+)\s?)?(?P<half>½)|(?<![\w/.,])(?P<slash>1/2)(?![\w/]|[.,]\d)"
+    r"|(?<![\w.,-])(?P<decade>\d{2}|\d{4})(?=er(?:n|s)?\b)(?P<tens>ern?|ers)"
+    r"|(?<![\w.,])(?P<place>\d{1,4})-(?P<case>го|му|ая|ый|ий|ой|ое|ые|ых|ыми|й|я|ю|е|м|х)(?!\w)"
     r"|(?<![\w-])(?P<run>\d+(?:[-–]\d+)+)(?![\w-])"
     r"|(?P<dated>(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})?)(?!\d)"
-    r"|(?P<nth>\d{1,3})(?P<suffix>er|[èe]re|re|[èe]me|e|[.]?[ºª])(?![^\W_])"
+    r"|(?P<nth>\d{1,3})(?P<suffix>er|[èe]re|re|[èe]me|e|[.]?[ºª]|[rdtvm][oa]|s?de|ste|af|il|ydd|f?ed|eg|nde?)(?![^\W_])"
     r"|(?P<ordinal>\d{1,3})\.(?=\s+\w)"
     r"|(?<![\d.,])(?P<whole>\d+)(?P<sign>[.,])(?P<part>\d{1,2})(?![.,]?\d)"
     rf"|(?P<number>{_NUMBER})"
 )
 _AND = re.compile(r"(?<=[\w%.€]) & (?=[\w€$£])|(?<=[^\W\d_])&(?=[^\W\d_])")
 _CHINESE = ("zho", "cmn", "yue")
-_SHARE = re.compile(r"(\d+(?:\.\d+)?)\s?%")
+_CHINESE_SIGNS = (
+    (re.compile(r"(?<=\d),(?=\d{3}(?!\d))"), ""),
+    (re.compile(r"(\d+(?:\.\d+)?)\s?%"), r"百分之\1"),
+    *(
+        (re.compile(rf"[{sign}]\s?(\d+(?:\.\d+)?)|(\d+(?:\.\d+)?)\s?[{sign}](?!\s?\d)"), rf"\1\2{word}")
+        for sign, word in (("¥", "元"), ("$", "美元"), ("€", "欧元"), ("£", "英镑"))
+    ),
+    (re.compile(r"(?<=\d)\s?°\s?C?"), "度"),
+    (re.compile(r"(?<!\d)(\d{1,2}):([0-5]\d)(?![\d:])"), r"\1点\2分"),
+    (re.compile(r"(?<=\d)\.(?=\d)"), "点"),
+)
+_CENTURY = re.compile(
+    r"(?P<named>\b(?:siglo|segle|século|secolo|s|sec|séc) )(?P<before>X{2,3})\b"
+    r"|\b(?P<behind>X{2,3})(?= (?:wiek|век|століт|столет|secolo|stolet|eeuw|Jahrhundert|yüzyıl))",
+    re.IGNORECASE,
+)
+"""Roman numbers that CHAT reads as words that cannot be understood."""
+_ROMANCE = ("cat", "ita", "por", "spa")
+_IS_RANK = re.compile(r"(?:10|[1-9])° [^\W\d_]")
+"""*1° maggio*: the sign of a degree is easier to type than that of an ordinal number."""
+_CARDINAL_CENTURIES = ("spa", "cat", "por")
+_RUSSIAN_CASES: dict[str, dict[str, object]] = {
+    "й": {}, "ый": {}, "ий": {}, "ой": {"case": "g", "gender": "f"}, "го": {"case": "g"}, "му": {"case": "d"},
+    "м": {"case": "p"}, "я": {"gender": "f"}, "ая": {"gender": "f"}, "ю": {"case": "a", "gender": "f"},
+    "ое": {"gender": "n"}, "ые": {"plural": True}, "х": {"case": "g", "plural": True},
+    "ых": {"case": "g", "plural": True}, "ми": {"case": "i", "plural": True}, "ыми": {"case": "i", "plural": True},
+}  # fmt: skip
+"""What the ending of *5-го* says, as num2words has it."""
+_CASE_ENDING = re.compile(r"['’]([^\W\d_]+)")
 _INFLECTING = re.compile(r"\b(?:am|im|vom|zum|beim|dem|den|bis|ab|seit|nach|unserem|ihrem|seinem)\s*\Z", re.IGNORECASE)
 """What stands before a German ordinal number that ends in *-n*."""
 _HAS_ZWJ = frozenset(["ara", "fas", "urd", "hin", "mar", "nep", "ben", "guj", "pan", "tam", "tel", "kan", "mal", "sin"])
@@ -103,80 +103,159 @@ def speak_other(text: str, language: str, written: dict[str, str] | None, *, pla
     >>> speak_other("am 3. Mai", "deu", None, plain=True), speak_other("20 %", "zho", None, plain=True)
     (('am  dritten  Mai', 1), ('百分之20', 1))
     """
-    words = _WORDS.get(_SAME.get(language, language), _Words())
+    words = number_words(language)
+    text = text.translate(_SIGNS)
     if plain:
         text = _AND.sub(f" {words.joined} ", text)
     if language in _CHINESE:
-        return _SHARE.subn(r"百分之\1", text)
-    if not can_spell_numbers(language):
-        return re.sub(r"(?<=\d)\s?%", f" {words.percent}", text), 0
-    count = 0
-
-    def spoken(match: re.Match[str]) -> str:
-        nonlocal count
+        return _speak_chinese(text)
+    text = _ARABIC_SEPARATOR.sub(lambda match: "." if match[1] == "٫" else "", text)
+    text = _CLOCK_POINT.sub(lambda match: f"{match['at'] or ''}{match['hour']}:{match['minute']}", text)
+    spells = can_spell_numbers(language)
+    pieces, count, done = [], 0, 0
+    for match in _ANY.finditer(text):
         if match["keep"]:
-            return match["keep"]
+            continue
+        pieces.append(text[done : match.start()])
+        done = match.end()
         if match["ordinal"] and not plain:
-            return f" {spell_number(match['ordinal'], language=language)} ."
-        count += 1
+            pieces.append(f" {_number(match['ordinal'], language)} .")
+            continue
         said = _words_of(match, words, language).split()
-        if written is None or language in _HAS_ZWJ:
-            return f" {' '.join(said)} "
+        ending = _CASE_ENDING.match(text, done) if language == "tur" else None
+        if ending:
+            done = ending.end()
+            said[-1] += ending[1]
+        if " ".join(said) == match[0]:  # digits that stay, as in Greek 20ό
+            pieces.append(match[0])
+            continue
+        count += spells
+        if written is None or language in _HAS_ZWJ or not spells:
+            pieces.append(f" {' '.join(said)} ")
+            continue
         token = JOINER + JOINER.join(said)
-        written[token] = match[0].strip()
-        return f" {token} "
+        written[token] = text[match.start() : done].strip()
+        pieces.append(f" {token} ")
+    return "".join([*pieces, text[done:]]), count
 
-    return _ANY.sub(spoken, text), count
+
+def _speak_chinese(text: str) -> tuple[str, int]:
+    count = 0
+    for pattern, replacement in _CHINESE_SIGNS:
+        text, found = pattern.subn(replacement, text)
+        count += found
+    return text, count
 
 
-def _words_of(match: re.Match[str], words: _Words, language: str) -> str:
+def with_spelled_centuries(text: str, language: str) -> str:
+    """Return ``text`` with the Roman numbers *XX* and *XXX* of centuries as words.
+
+    >>> with_spelled_centuries("el siglo XX", "spa"), with_spelled_centuries("w XX wieku", "pol")
+    ('el siglo veinte', 'w dwudziesty wieku')
+    """
+    if "XX" not in text or not can_spell_numbers(language):
+        return text
+
+    def spelled(match: re.Match[str]) -> str:
+        number = str(10 * len(match["before"] or match["behind"]))
+        ordinal = language not in _CARDINAL_CENTURIES
+        return f"{match['named'] or ''}{spell_number(number, ordinal=ordinal, language=language)}"
+
+    return _CENTURY.sub(spelled, text)
+
+
+def _number(digits: str, language: str) -> str:
+    """Return the words of a whole number, or its digits alone in a language whose numbers are not known."""
+    digits = re.sub(r"\D", "", digits)
+    return spell_number(digits, language=language) if digits and can_spell_numbers(language) else digits
+
+
+def _words_of(match: re.Match[str], words: NumberWords, language: str) -> str:
     def number(digits: str) -> str:
-        return spell_number(re.sub(r"\D", "", digits), language=language) if digits else ""
+        return _number(digits, language)
 
     if match["hour"]:
         hour, minute = number(str(int(match["hour"]))), int(match["minute"])
         return f"{hour} {words.clock or (match['clock'] or '')} {number(str(minute)) if minute else ''}"
     if match["bell"]:
-        return f"{number(match['bell'])} {_HOURS.get(language, 'h')} {number((match['past'] or '').lstrip('0'))}"
+        return f"{number(match['bell'])} {HOURS.get(language, 'h')} {number((match['past'] or '').lstrip('0'))}"
     if match["paid"] or match["price"]:
         return _money(match, words, number)
-    if match["share"]:
-        part = f" {words.comma} {number(match['share_part'])}" if match["share_part"] else ""
-        return f"{number(match['share'])}{part} {words.percent}"
+    if match["share"] or match["rate"]:
+        said = _decimal(match, "share" if match["share"] else "rate", words, number)
+        return words.percent.format(said) if "{}" in words.percent else f"{said} {words.percent}"
+    if match["warm"]:
+        if language in _ROMANCE and _IS_RANK.match(match.string, match.start()):
+            return _ordinal(match["warm"], match, language)
+        return _degrees(match, words, number)
+    if match["sharp"]:
+        return f"{words.number} {number(match['sharp'])}"
+    if match["half"] or match["slash"]:
+        return f"{number(match['ones'])} {words.joined} {words.half}" if match["ones"] else words.half
     if match["run"]:
         return " ".join(map(number, re.split("[-–]", match["run"])))
     if match["dated"]:
         if language not in ORDINAL_POINTS:
             return " ".join(map(number, filter(None, match["dated"].split("."))))
         days = (_ordinal(match[name], match, language) for name in ("day", "month"))
-        return f"{' '.join(days)} {number(match['year'] or '')}"
-    if match["nth"]:
+        return f"{' '.join(days)} {_year(match['year'] or '', language)}"
+    if match["decade"] or match["nth"] or match["place"] or match["ordinal"]:
         return _nth(match, language)
-    if match["ordinal"]:
-        return _ordinal(match["ordinal"], match, language)
     if match["whole"]:
-        sign = _POINTS.get(language, words.comma) if match["sign"] == "." else words.comma
-        return f"{number(match['whole'])} {sign} {number(match['part'])}"
-    return number(match["number"])
+        return _decimal(match, "whole", words, number, POINTS.get(language) if match["sign"] == "." else None)
+    return _year(match["number"], language)
 
 
-def _money(match: re.Match[str], words: _Words, number: Callable[[str], str]) -> str:
+def _decimal(
+    match: re.Match[str], name: str, words: NumberWords, number: Callable[[str], str], sign: str | None = None
+) -> str:
+    part = match["part" if name == "whole" else f"{name}_part"]
+    return f"{number(match[name])} {sign or words.comma} {number(part)}" if part else number(match[name])
+
+
+def _degrees(match: re.Match[str], words: NumberWords, number: Callable[[str], str]) -> str:
+    one, _, several = words.degree.partition("/")
+    unit = one if match["warm"] == "1" or not several else several
+    scale = {"C": words.celsius, "F": "Fahrenheit" if unit.isascii() else ""}.get(match["scale"] or "", "")
+    return f"{'minus' if match['minus'] else ''} {_decimal(match, 'warm', words, number)} {unit or '°'} {scale}"
+
+
+def _year(digits: str, language: str) -> str:
+    """Return a number as years are said: Germanic languages count hundreds from 1100 to 1999."""
+    if re.fullmatch(r"1[1-9]\d\d", digits) and can_spell_numbers(language):
+        return spell_number(digits, year=True, language=language)
+    return _number(digits, language)
+
+
+def _money(match: re.Match[str], words: NumberWords, number: Callable[[str], str]) -> str:
     name = "paid" if match["paid"] else "price"
     sign = match["before"] or match["behind"]
     amount, part = match[name], match[f"{name}_part"]
-    at = _CURRENCIES.index(sign)
-    unit = words.money[at] if at < len(words.money) else sign
+    at = _CURRENCIES.index(sign) if sign in _CURRENCIES else len(_CURRENCIES)
+    unit = words.own[1] if sign == words.own[0] else words.money[at] if at < len(words.money) else sign
     one, _, several = unit.partition("/")
     cents = f"{words.cents}{number(part.ljust(2, '0'))}" if part and int(part) else ""
     return f"{number(amount)} {one if amount == '1' or not several else several}{cents}"
 
 
 def _nth(match: re.Match[str], language: str) -> str:
-    """Return French *1er*, *1re* and *2e*, and the *1º* and *1ª* of other languages, as words."""
-    said = _ordinal(match["nth"], match, language)
-    if language == "fra":
-        return "première" if match["suffix"] in ("re", "ère", "ere") else said
-    return f"{said[:-1]}a" if match["suffix"][-1] == "ª" and said[-1] == "o" else said
+    """Return ordinal numbers with their endings as words: *1er*, *1ª*, *2de*, *5-го*, and decades: *90er*."""
+    if not can_spell_numbers(language):
+        return match[0]
+    if match["decade"] and language == "deu":
+        return f"{_year(match['decade'], language)}{match['tens']}"
+    if match["place"] and language == "rus":
+        ending = match["case"]
+        tens = ending == "е" and match["place"][-1] == "0"
+        case: dict[str, object] = (
+            {"plural": True} if tens else {"gender": "n"} if ending == "е" else _RUSSIAN_CASES[ending]
+        )
+        return spell_number(match["place"], ordinal=True, language=language, inflection=case)
+    digits, suffix = match["decade"] or match["nth"] or match["place"] or match["ordinal"], match["suffix"] or ""
+    said = _ordinal(digits, match, language)
+    if language == "fra" and suffix:
+        return "première" if suffix in ("re", "ère", "ere") else said
+    return f"{said[:-1]}a" if suffix[-1:] in ("ª", "a") and suffix and said[-1] == "o" else said
 
 
 def _ordinal(digits: str, match: re.Match[str], language: str) -> str:

@@ -9,7 +9,7 @@ from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.chat.scan import scan
 from lsa_whisper.labels.english_numbers import speak_english
 from lsa_whisper.labels.numbers import JOINER, NOT_NUMBERS, can_spell_numbers
-from lsa_whisper.labels.other_numbers import speak_other
+from lsa_whisper.labels.other_numbers import speak_other, with_spelled_centuries
 from lsa_whisper.languages import chat_code
 
 _SPECIAL = re.compile(r"<\|[^|<>]*\|>|\x15")
@@ -22,7 +22,9 @@ _WORDS_IN_CODE = re.compile(rf"\[(?!(?:{_CODE})\])([^\[\]]*)\]")
 _BULLET = re.compile(r"(?<![\w&])\d+_\d+(?!\w)")
 """A bullet without its control characters."""
 _KEPT = re.compile(NOT_NUMBERS)
-_SPOKEN_SIGN = re.compile(r"[\d%&@½¼¾⅓⅔¢²³√]|(?<=\w)\+(?=\w)|\b(?:https?://|www\.)|\.(?:com|org|net|edu|gov)\b")
+_SPOKEN_SIGN = re.compile(
+    r"[\d%&@½¼¾⅓⅔¢²³√]|(?<=\w)\+(?=[\w+])|(?<=[²³\w]) [+=] (?=\w)|\b[A-G]#|\b(?:https?://|www\.)|\.(?:com|org|net|edu|gov)\b"
+)
 _CLOCK_LETTERS = re.compile(r"\b([AaPp])\.([Mm])\b")
 _HYPHEN_BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_])-(?=\d)")
 _DOTS = re.compile(r"(?<![+(.])\.{2,}(?![)])|…")
@@ -85,6 +87,8 @@ def _speak_english(text: str, count: int, marks: bool, written: dict[str, str] |
 
 
 def _speak_other(text: str, count: int, marks: bool, written: dict[str, str] | None, language: str) -> tuple[str, int]:
+    if not marks:
+        text = with_spelled_centuries(text, language)
     if not _SPOKEN_SIGN.search(text):
         return text, count
     if can_spell_numbers(language):

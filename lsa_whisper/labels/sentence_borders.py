@@ -6,43 +6,58 @@ import re
 from functools import cache
 
 _NEVER = {
-    "eng": """Vol vol pp Mr Mrs Ms Dr Prof St Mt Rev Gen Col Capt Lt Sgt Sen Rep Gov Hon vs Messrs approx e.g i.e""",
-    "deu": "Hr Hrn Fr Dr Prof Dipl Ing St Str Nr bzw ca evtl ggf inkl vgl Mio Mrd Tel geb z.B d.h u.a o.ä i.d.R z.T",
+    "eng": """Vol vol pp Mr Mrs Ms Dr Prof St Mt Rev Gen Col Capt Lt Sgt Sen Rep Gov Hon vs cf Messrs approx e.g i.e""",
+    "deu": """Hr Hrn Fr Dr Prof Dipl Ing St Str Nr bzw bspw ca evtl exkl ggf inkl insb sog vgl zzgl Mio Mrd Tel geb z.B
+        d.h u.a o.ä i.d.R z.T u.U m.E s.o s.u v.a""",
     "fra": "M MM Mme Mmes Mlle Dr Pr St Ste env p.ex c.-à-d",
-    "spa": "Sr Sra Srta Sres Sras Dr Dra Prof Profa D Dña Lic Ing núm pág aprox p.ej",
-    "ita": "sig Sig sigg Sigg sig.ra Sig.ra sig.na dott Dott dr Dr prof Prof avv Avv ing Ing S p.es",
-    "por": "Sr Sra Srs Sras D Dr Dra Prof Profa Sto Sta Exmo Exma p.ex",
+    "spa": "Sr Sra Srta Sres Sras Dr Dra Prof Profa D Dña Lic Ing Arq Av Avda núm pág aprox tel p.ej",
+    "ita": "sig Sig sigg Sigg sig.ra Sig.ra sig.na dott Dott dr Dr prof Prof avv Avv ing Ing S es pag p.es",
+    "por": "Sr Sra Srs Sras D Dr Dra Prof Profa Sto Sta Exmo Exma Av tel pág p.ex",
     "nld": "dhr Dhr mevr Mevr mw Mw dr Dr drs Drs prof Prof ir bijv bv nr ca d.w.z m.a.w o.a",
-    "swe": "dr Dr prof nr ca t.ex bl.a d.v.s",
-    "dan": "dr Dr hr Hr fr Fr prof nr ca f.eks bl.a d.v.s",
-    "nor": "dr Dr prof nr ca f.eks bl.a d.v.s",
-    "pol": "dr Dr prof Prof mgr inż ul np tzn tj m.in",
+    "swe": "dr Dr prof nr ca kl Kl t.ex bl.a d.v.s",
+    "dan": "dr Dr hr Hr fr Fr prof nr ca kl Kl f.eks bl.a d.v.s",
+    "nor": "dr Dr prof nr ca kl Kl f.eks bl.a d.v.s",
+    "pol": "dr Dr prof Prof mgr inż ul al pl św godz tel nr np tzn tj tzw m.in",
     "ces": "dr Dr MUDr prof Prof ing Ing mgr Mgr např tzv tj",
-    "rus": "г ул проф т.е",
-    "ukr": "м вул проф тобто т.є",
+    "rus": "г гг ул пр проф акад доц им см ср напр тыс млн млрд т.е",
+    "ukr": "м р вул проф акад див напр тис млн млрд тобто т.є",
     "ell": "κ κα κος Δρ π.χ δηλ",
-    "tur": "Dr Prof Av örn",
+    "tur": "Dr Prof Doç Av Sn örn",
+    "cym": "Dr Mr Mrs Ms Prof Parch St",
     "hin": "डॉ श्री प्रो",
     "ara": "د أ",
 }
 """These never end a sentence, not even where a segment ends: a name or a number follows."""
+_BEFORE_NUMBERS = {
+    "eng": "ed Fig fig Figs Sec sec Ch ch Art art Eq No p",
+    "deu": "Abb Abs Art Bd Kap Tab S",
+    "fra": "art chap fig vol p",
+    "spa": "art cap s fig vol p",
+    "ita": "art cap n sec fig vol p",
+    "por": "art cap séc fig vol p",
+    "nld": "art blz fig hfst p",
+    "pol": "art pkt rozdz rys s str ust",
+    "rus": "гл д кв п рис ст стр",
+}
+"""These end no sentence before a number."""
 _MAY = {
-    "eng": "etc Jr Sr Inc Ltd Co a.m p.m A.M P.M",
-    "deu": "usw etc u.s.w",
+    "eng": "al etc Jr Sr Inc Ltd Co Corp Ave Blvd Rd a.m p.m A.M P.M",
+    "deu": "usw etc u.s.w Jh Jhd Std",
     "fra": "etc",
-    "spa": "etc Ud Uds a.m p.m EE.UU",
-    "ita": "ecc",
-    "por": "etc",
+    "spa": "etc Ud Uds Vd Vds a.C d.C a.m p.m EE.UU",
+    "ita": "ecc a.C d.C",
+    "por": "etc a.C d.C",
     "nld": "enz etc",
     "swe": "osv etc m.m",
     "dan": "osv etc m.m",
     "nor": "osv etc",
-    "pol": "itd itp",
+    "pol": "itd itp r tys mln mld min sek",
     "ces": "atd apod",
-    "rus": "др т.д т.п",
-    "ukr": "т.д т.п",
+    "rus": "др руб коп мин сек н.э т.д т.п",
+    "ukr": "грн коп хв сек т.д т.п",
     "ell": "κ.λπ κ.ά",
     "tur": "vb vs",
+    "cym": "etc ayb",
 }
 """These end a sentence before a capital letter, and at the end of a text."""
 ENGLISH_MONTHS = frozenset(["Jan", "Feb", "Mar", "Apr", "Aug", "Sep", "Sept", "Oct", "Nov", "Dec"])
@@ -62,6 +77,39 @@ def perhaps_ending(language: str) -> frozenset[str]:
     return frozenset(_MAY.get(_SAME.get(language, language), "").split())
 
 
+_UNITS = frozenset(
+    ["cm", "kg", "km", "m", "mg", "min", "ml", "mm", "sec", "seg", "sek", "кг", "км", "мин", "сек", "см"]
+)
+_NO_VOWEL = re.compile(r"(?i)[bcdfghjklmnpqrstvwxzбвгджзклмнпрстфхцчшщ]{2,6}")
+_HUM = re.compile(r"(?i)[hmpst]+")
+"""Sounds such as *hmm* and *psst*, which are not abbreviations."""
+_SYLLABIC = frozenset(["bel", "bos", "ces", "hrv", "mkd", "slk", "slv", "srp"])
+"""Languages with words that have no vowels."""
+_UNCASED = frozenset(["ara", "fas", "heb", "urd"])
+
+
+def is_shortened(core: str, following: str, language: str) -> bool:
+    """Return whether ``core``, a word in no list, is an abbreviation within a sentence: *5 km. de*, *bzgl. der*.
+
+    >>> is_shortened("kg", "de", "spa"), is_shortened("bzgl", "der", "deu"), is_shortened("hmm", "yes", "eng")
+    (True, True, False)
+    >>> is_shortened("kg", "De", "spa"), is_shortened("m", "أحمد", "ara")
+    (False, False)
+    """
+    if language in _UNCASED:
+        return len(core) == 1 and core.isalpha() and not core.isascii() and bool(following)
+    if not following[:1].islower():
+        return False
+    has_vowel = language in _SYLLABIC or not _NO_VOWEL.fullmatch(core) or _HUM.fullmatch(core)
+    return core.casefold() in _UNITS or is_letter(core, language) or not has_vowel
+
+
+@cache
+def before_numbers(language: str) -> frozenset[str]:
+    """Return the abbreviations, without their point, that do not end a sentence before a number."""
+    return frozenset(_BEFORE_NUMBERS.get(language, "").split())
+
+
 @cache
 def spaced_abbreviations(language: str) -> re.Pattern[str] | None:
     """Return what matches abbreviations of several letters with spaces, such as *z. B.* or *EE. UU.*, in them."""
@@ -79,12 +127,20 @@ def titles(language: str) -> frozenset[str]:
 
 _ALWAYS_CAPITAL = frozenset(("I", "I'm", "I've", "I'll", "I'd", "Ph"))
 _GERMAN_WORDS = """
-    aber ach alle alles als also am an auch auf aus bei beim bis da dann das dass dein deine dem den denn der des
-    deshalb die dies diese dieser doch dort du durch ein eine einem einen einer er erst es euch euer für ganz gar
-    geh gib gut hat hast haben hier hinter ich ihm ihn ihr ihre im immer in ist ja jetzt jeder kann kein keine
-    komm mal man mein meine mir mich mit muss nach nein neben nicht nichts noch nun nur ob oben oder ohne schau
-    schon sehr sein seine sich sie sind so und uns unser unten unter viel vielleicht vom von vor wann war warum
-    was weil wem wen wenn wer wie wieder will wir wo zu zum zur zwischen
+    aber ach acht alle alles als also am an auch auf aus bei beim bevor bis bitte da dabei dafür damit danke dann
+    daran darauf daraus darf darum das dass dazu dein deine dem den denen denn der deren des deshalb deswegen die
+    dies diese diesem diesen dieser doch dort drei du durch eben eigentlich ein eine einem einen einer einfach eins
+    endlich er erst es etwas euch euer eure falls fast früher fünf für ganz gar gegen geh geht genau gerade gern
+    gerne gestern gib ging gleich guck gut haben hallo hast hat hatte hätte hatten heute hier hinter ich ihm ihn ihr
+    ihre ihrem ihren im immer in irgendwann irgendwas irgendwie ist ja jawohl jeden jeder jedes jemand jener jetzt
+    kann kein keine keinen klar komm kommt können konnte könnte lass leider lieber links macht mal man manche
+    manchmal mehr mein meine meinen meistens mich mir mit möchte muss musste nach nachdem naja natürlich neben nein
+    neun nicht nichts nie niemand noch nun nur ob oben oder ohne okay plötzlich rechts richtig sagt sagte schau
+    schon sechs sehr sein seine seinen seit sich sie sieben sind so sobald sogar solange soll sollte sonst später
+    statt stimmt tja trotz trotzdem überhaupt um und ungefähr uns unser unsere unten unter viel viele vielleicht
+    vier vom von vor während wahrscheinlich wann war wäre waren warte warum was wegen weil weißt weiter welche
+    welcher welches wem wen wenn wer werden wie wieder wieso will wir wird wirklich wo woher wohin wohl wollte würde
+    wurde zehn ziemlich zu zuerst zum zur zurück zwar zwei zwischen
 """
 _GERMAN_UNCAPITALIZED = frozenset(_GERMAN_WORDS.split())
 """German words that begin a sentence and are not nouns; any other first word may be one and keeps its capital."""
@@ -94,9 +150,66 @@ _STARTERS = """
     Some That That's The Their Then There There's These They They're They've This Those To Um Uh Was We We'll
     We're We've Well Were What What's She's When Where Which Who Why Will With Would Yeah Yes You You're Your
 """
-_STARTS = {"eng": frozenset(_STARTERS.split()), "deu": frozenset(word.capitalize() for word in _GERMAN_UNCAPITALIZED)}
+_STARTING = {
+    "fra": """a alors après au aussi avec bon c' ça ce ces cette comme d' dans de des donc elle elles en est et euh
+        ici il ils j' je l' la le les leur ma mais mes moi mon n' ne non nous on ou où oui par parce pour puis
+        quand qu' que qui s' sa ses si son sur tu un une voilà vous y""",
+    "spa": """a ahora al allí aquí así aunque bueno claro como cómo con cuando de del después el él ella ellas
+        ellos en entonces era es esa ese eso esta está estaba este esto fue ha hay la las le les lo los luego me mi
+        muy más no nos o para pero por porque pues que qué se si sí son su sus también tiene tú un una y ya yo""",
+    "ita": """a allora anche c' che chi come con così da del della di dove dopo e è ecco era gli ha ho i il in io
+        l' la le lei loro lui ma mi mia mio no noi non o per perché però poi quando quella quello questa questo se
+        sei si sì sono su ti tu un una voi""",
+    "por": """a agora ah aí as até com como da de depois do e é ela elas ele eles em então era essa esse esta está
+        este eu foi há isso já lá mas me meu minha muito na não no nós o onde os para pois por porque quando que
+        quem se sem sim são só também tem um uma você""",
+    "nld": """aan als dan dat de deze die dit dus een en er ga geen had heb heeft het hier hij hoe ik in is ja je
+        jij kan maar me met mijn na naar nee niet nog nou nu of om ook op over te toen u uit van veel voor waar
+        wanneer want wat we weet wie wij ze zij zijn zo""",
+    "pol": """a ale bo był była było co czy dla do dlaczego gdy gdzie i ich ja jak jest jego jej jestem już kiedy
+        kto ma mam mi my na nie no o od on ona oni ono po potem się są ta tak tam te tego ten teraz to tu ty w więc
+        wy z za ze że""",
+    "rus": """а без был была было были в вот все всё вы где да для его ее её ей если есть ещё еще же за и из или их
+        к как когда кто ли мне мой моя мы на нас не нет ну о об он она они оно от по потом почему при с сейчас так
+        там те то тогда тоже тут ты у уже что это этот эта эти я""",
+}
+_STARTS = (
+    {"eng": frozenset(_STARTERS.split()), "deu": frozenset(word.capitalize() for word in _GERMAN_UNCAPITALIZED)}
+    | {language: frozenset(word.capitalize() for word in words.split()) for language, words in _STARTING.items()}
+)  # fmt: skip
 """Capital words that are hardly ever a part of a name; in other languages, any capital word begins a sentence behind
 an abbreviation."""
+_ELIDED = re.compile("(?<=[^\\W\\d_])['’].*")
+_WORDS_OF_ONE_LETTER = {"eng": "I", "rus": "Я", "ukr": "Я", "por": "É", "ita": "È", "tur": "O"}
+
+
+_ONE_LETTER = {
+    "eng": "AO", "fra": "AÀYÔO", "spa": "AYEOUÓ", "ita": "AEIOÈ", "por": "AÀEOÉÓ", "nld": "U", "pol": "AIOUWZ",
+    "ces": "AIKOSUVZ", "rus": "АВИКОСУЯЖБ", "ukr": "АВЗІЙОУЯЄ", "swe": "IÅÖ", "dan": "IÅØ", "nor": "IÅ", "cym": "AIOYÂ",
+}  # fmt: skip
+"""The words of one letter."""
+
+
+def is_letter(word: str, language: str) -> bool:
+    """Return whether ``word`` is a letter that is not a word of ``language``."""
+    return len(word) == 1 and word.isalpha() and word.upper() not in _ONE_LETTER.get(language, "")
+
+
+def is_initial(letter: str, following: str, language: str) -> bool:
+    """Return whether a sentence begins with a ``letter`` that is spelled, or the initial of a name.
+
+    >>> is_initial("A", "M", "eng"), is_initial("J", "Borges", "spa"), is_initial("Y", "Borges", "spa")
+    (True, True, False)
+    """
+    if len(letter) != 1 or not letter.isupper() or following == "I":
+        return False
+    is_word = letter in _ONE_LETTER.get(language, letter)
+    return following[:1].isupper() and (len(following) == 1 or not is_word)
+
+
+def is_letter_word(core: str, language: str) -> bool:
+    """Return whether a capital letter is a word that ends sentences: *I* in English."""
+    return core == _WORDS_OF_ONE_LETTER.get(language)
 
 
 def uncapitalized(word: str, language: str) -> str:
@@ -106,15 +219,21 @@ def uncapitalized(word: str, language: str) -> str:
     ('the', 'I', 'i', 'NATO')
     >>> uncapitalized("Der", "deu"), uncapitalized("Hund", "deu")
     ('der', 'Hund')
+    >>> uncapitalized("Ilık", "tur"), uncapitalized("IJs", "nld")
+    ('ılık', 'ijs')
     """
     if not word[:1].isupper() or (len(word) > 1 and word.isupper()):
         return word
     if word in titles(language):
         return word
-    if language == "eng" and (word in _ALWAYS_CAPITAL or (len(word) == 1 and word not in "AO")):
+    if language == "eng" and (word in _ALWAYS_CAPITAL or (len(word) == 1 and word not in _ONE_LETTER["eng"])):
         return word
     if language == "deu" and word.lower() not in _GERMAN_UNCAPITALIZED:
         return word
+    if language in ("tur", "aze") and word[0] in "Iİ":
+        return ("ı" if word[0] == "I" else "i") + word[1:]
+    if language == "nld" and word.startswith("IJ"):
+        return f"ij{word[2:]}"
     return word[0].lower() + word[1:]
 
 
@@ -123,8 +242,10 @@ def begins_sentence(word: str, language: str) -> bool:
 
     >>> [begins_sentence(word, "eng") for word in ("They", "Army", "they")], begins_sentence("Es", "spa")
     ([True, False, False], True)
+    >>> begins_sentence("Borges", "spa"), begins_sentence("Virtanen", "fin")
+    (False, True)
     """
     if not word[:1].isupper():
         return False
     known = _STARTS.get(language)
-    return known is None or word in known
+    return known is None or word in known or _ELIDED.sub("'", word) in known

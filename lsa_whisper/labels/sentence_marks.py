@@ -13,7 +13,11 @@ from typing import NamedTuple
 from lsa_whisper.labels.numbers import ORDINAL_POINTS
 from lsa_whisper.labels.sentence_borders import (
     ENGLISH_MONTHS,
+    before_numbers,
     begins_sentence,
+    is_letter,
+    is_letter_word,
+    is_shortened,
     never_ending,
     perhaps_ending,
     spaced_abbreviations,
@@ -23,7 +27,7 @@ _SCRIPTS = str.maketrans(
     dict.fromkeys("。．｡।॥۔։።។", ". ")
     | dict.fromkeys("？؟፧՞", "? ")
     | dict.fromkeys("！՜", "! ")
-    | dict.fromkeys("，、；：،؛፣「」『』《》〈〉【】・", " ")
+    | dict.fromkeys("，、；：،؛፣「」『』《》〈〉【】・〜～", " ")
 )
 """The marks of other scripts; CHAT has ``.``, ``?`` and ``!`` only."""
 _NOT_LATIN = re.compile("[^\x00-\u036f]")
@@ -36,21 +40,52 @@ _DASHES = re.compile(
     rf"(?<=[^\W\d_])\s*{_DASH}(?=[.?!,;:\s\"”])|(?<=\w){_DASH}(?=[^\W\d_])|(?<=\s){_DASH}(?=\s|[^\W\d_])"
 )
 _DOTS_OR_DASHES = re.compile(r"[…–—]|\.\.|--")
-_MAY_CHANGE = re.compile(r"[.;…–—@]|--|[\"”»“]|[^\x00-\u036f]")
+_BROKEN = re.compile(
+    r"(?i)(?<![\w'’-])(?P<part>[b-df-hj-np-tv-zбвгджзклмнпрстфхцчшщ]{1,3})\s?(?:(?P<pause>\.{2,}|…)|[–—]|-{2,})\s*"
+    r"(?=(?P=part)[^\W\d_])"
+)
+"""The first consonants of a word, and the word behind a pause or a dash."""
+_SUSPENDED = {
+    "eng": re.compile(
+        r"(?i)\b(one|two|three|four|five|six|seven|eight|nine|ten|twenty|thirty|\d+|pre|post|over|under|short|long|mid"
+        r"|multi|micro|macro|inter|intra|full|part|left|right|first|second|third|single|double|half|high|low|non|anti)"
+        r"-(?=,? (?:and|or|to) \w)"
+    ),
+    "deu": re.compile(r"(\w{3,})-(?=,? (?:und|oder|bzw|sowie|wie) \w|, \w+(?:-,? |$))|(\bein)-(?=, zwei)"),
+    "nld": re.compile(r"(\w{3,})-(?=,? (?:en|of) \w)"),
+    "swe": re.compile(r"(\w{3,})-(?=,? (?:och|eller) \w)"),
+    "dan": re.compile(r"(\w{3,})-(?=,? (?:og|eller) \w)"),
+    "nor": re.compile(r"(\w{3,})-(?=,? (?:og|eller) \w)"),
+}
+"""Words whose second part follows with another one: *two- and three-year-olds*, *Haus- und Gartenarbeit*."""
+_MAY_CHANGE = re.compile(r"[.;…–—@]|-[-, ]|[\"”»“]|[^\x00-\u036f]")
 _TOKEN = re.compile(r"(?P<open>[^\w.?!+&]*)(?P<core>.*?)(?P<marks>[.?!]*)(?P<close>[\"”“»’')\],;:]*)", re.DOTALL)
-_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]{1,2}(?:\.-?[^\W\d_])+(?:\.(?=\W|\Z))?")
+_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]{1,2}(?:\.-?[^\W\d_](?![^\W_]))+(?:\.(?=\W|\Z))?")
 """Letters with points between them: *U.S.*, *Ph.D.*"""
 _CHAT = re.compile(r"\+\S*|\([\d.:]+\)[.?!]?")
 """Terminators and pauses of CHAT, which stay as they are."""
 _SIGN = re.compile(r"[.?!+(]")
 """Without one, a token stays as it is."""
-_POINT = re.compile(r"(?<=[^\W\d_][^\W\d_])\.(?=[a-z]{2})")
+_POINT = re.compile(r"(?<=[^\W_])\.(?=[a-z0-9])")
+_IS_ADDRESS = re.compile(
+    r"[^\W_]{2}\.(?:com|org|net|edu|gov|info|io|tv|me|eu|de|at|ch|fr|be|es|mx|ar|cl|co|it|pt|br|nl|pl|cz|ru|ua|gr|tr|uk|us"
+    r"|se|dk|fi|hu|ro|il|jp|cn|kr|cat|js|py|txt|pdf|docx?|html?|mp[34]|jpe?g|png|zip|exe|csv)(?:/\S*)?[.?!,;:\"”)]*\Z|@|\bwww\.|://"
+)
+_SHORTENED = re.compile(r"(?i)\b(dott|prof|sig|ing|avv|egr|gent)\.(?=(?:ssa|ra|na|re|ri|mo|ma)\b)")
+"""Italian abbreviations in which the point stands for letters within."""
+_IN_QUERY = re.compile(r"[?=&#](?=\w)")
 _AT = re.compile(r"(?<=\w)@(?=[\w-]+\.[a-z])")
 _ADDRESS = {
     "eng": ("dot", "at"), "deu": ("Punkt", "at"), "fra": ("point", "arobase"), "spa": ("punto", "arroba"),
     "ita": ("punto", "chiocciola"), "por": ("ponto", "arroba"), "nld": ("punt", "apenstaartje"),
+    "cat": ("punt", "arrova"), "swe": ("punkt", "snabel-a"), "dan": ("punktum", "snabel-a"),
+    "nor": ("punktum", "krøllalfa"), "fin": ("piste", "ät"), "pol": ("kropka", "małpa"), "ces": ("tečka", "zavináč"),
+    "rus": ("точка", "собака"), "ukr": ("крапка", "равлик"), "ell": ("τελεία", "παπάκι"), "tur": ("nokta", "et"),
 }  # fmt: skip
 """How the point and ``@`` of an address are said."""
+_INITIAL = re.compile(r"[^\W\d_]\.(?:-?[^\W\d_]\.)*")
+"""The initials of a name, which go on: *R.* or *J.-P.*"""
+_ROMAN = re.compile(r"[IVXLC]+")
 _CLOCKS = frozenset(("a.m", "p.m", "A.M", "P.M"))
 
 
@@ -126,12 +161,23 @@ def _prepared(text: str, language: str) -> str:
         text = _GREEK_QUESTION.sub("?", text)
     if _NOT_LATIN.search(text):
         text = text.translate(_SCRIPTS)
+    text = _BROKEN.sub(lambda match: _broken(match, language), text)
+    if "- " in text or "-, " in text:
+        suspended = _SUSPENDED.get(language)
+        text = suspended.sub(r"\1\2" if language == "deu" else r"\1", text) if suspended else text
     if spaced := spaced_abbreviations(language):
         text = spaced.sub(lambda match: "".join(match[0].split()), text)
     if not _DOTS_OR_DASHES.search(text):
         return text
     text = _DOTS.sub(lambda match: f"...{match['asked']}{match['close']} ", _LEADING.sub("", text))
     return _DASHES.sub(" ", _LAST_DASH.sub(" +/.", text))
+
+
+def _broken(match: re.Match[str], language: str) -> str:
+    """Return the sounds before a pause or a dash as cut off, unless they are a word such as Russian *в*."""
+    if not is_letter(match["part"], language) and len(match["part"]) == 1:
+        return match[0]
+    return f"{match['part']}- {'(.) ' if match['pause'] else ''}"
 
 
 def _read(token: str, before: str, after: str, language: str) -> _Token:
@@ -144,13 +190,16 @@ def _read(token: str, before: str, after: str, language: str) -> _Token:
     if parts is None or not parts["marks"]:
         return _Token(_linked(token) if "." in token else token, ends=False)
     begin, core, marks, close = parts["open"], parts["core"], parts["marks"], parts["close"]
+    if marks[:2] in (".?", ".!"):  # U.S.?
+        marks = marks[1:]
     following = after.strip("\"“”„«»'’‘(¿¡,;:.?!") or after
     if len(marks) > 1 and marks.startswith(".."):
         return _after_dots(begin + core, marks, close, following)
     if marks == "." and close[:1] in tuple(",;:"):  # no sentence ends before a comma
         is_ordinal = core.isdigit() and language in ORDINAL_POINTS
         return _Token(f"{begin}{core}." if is_ordinal else f"{begin}{_linked(core)}{close}", ends=False)
-    if marks == "." and (abbreviated := _abbreviation(core, before, following, language)):
+    names_on = bool(_INITIAL.fullmatch(after))
+    if marks == "." and (abbreviated := _abbreviation(core, before, following, language, names_on=names_on)):
         return _Token(f"{begin}{abbreviated.text}{close}", abbreviated.ends)
     if marks == "." and core[-1:].isdigit() and language != "eng":
         return _Token(f"{begin}{core}{close} .", ends=True)  # not the point of an ordinal number
@@ -159,9 +208,12 @@ def _read(token: str, before: str, after: str, language: str) -> _Token:
 
 
 def _address(token: str, language: str) -> str:
-    """Return the point and ``@`` of an address as words: *mail.com* is ``mail dot com``."""
+    """Return the point and ``@`` of an address as words: *mail.com* is ``mail dot com``; *dott.ssa* is none."""
+    if "." not in token or not _IS_ADDRESS.search(token):
+        return _SHORTENED.sub(r"\1 ", token) if language == "ita" else token
     dot, at = _ADDRESS.get(language, ("", ""))
-    return _POINT.sub(f" {dot} ", _AT.sub(f" {at} ", token)) if "." in token else token
+    token = _IN_QUERY.sub(" ", token) if "/" in token else token
+    return _POINT.sub(f" {dot} ", _AT.sub(f" {at} ", token))
 
 
 def _after_dots(core: str, marks: str, close: str, following: str) -> _Token:
@@ -175,26 +227,36 @@ def _after_dots(core: str, marks: str, close: str, following: str) -> _Token:
     return _Token(f"{core}{close} (.)", ends=False)
 
 
-def _abbreviation(core: str, before: str, following: str, language: str) -> _Token | None:
-    """Return ``core`` as an abbreviation before a point, with the point if it ends a sentence; ``None`` for a word."""
+def _abbreviation(core: str, before: str, following: str, language: str, *, names_on: bool) -> _Token | None:
+    """Return ``core`` as an abbreviation before a point, with the point if it ends a sentence; ``None`` for a word.
+
+    With ``names_on``, the initial of a name follows.
+    """
     capital = following[:1].isupper()
     small = core[:1].lower() + core[1:]  # "P.ej." begins a sentence
     if core in _CLOCKS and language == "eng":
         return _ended(core, not following or capital)
     if core in never_ending(language) or ("." in core and small in never_ending(language)):
-        needs_capital = len(core) == 1 and core.isupper()  # French M. Dupont
-        return _Token(_linked(core), ends=False) if capital or not following or not needs_capital else None
+        if before[-1:].isdigit() and begins_sentence(following, language):  # Russian 1984 г. Он
+            return _Token(f"{core}.", ends=True)
+        return _Token(_apart(core), ends=False)
     if core in ENGLISH_MONTHS and language == "eng" and following[:1].isdigit():
         return _Token(core, ends=False)
+    if core in before_numbers(language) and (following[:1].isdigit() or _ROMAN.fullmatch(following)):
+        return _Token(f"{core}." if core == "No" else core, ends=False)
     if core in perhaps_ending(language):
-        return _ended(_linked(core), not following or capital)
+        return _ended(_apart(core), not following or capital)
     if _LETTERS.fullmatch(core):
-        return _ended(_linked(core), not following or begins_sentence(following, language))
-    if following and core == "No" and language == "eng" and following[0].isdigit():
-        return _Token("No.", ends=False)
+        return _ended(_linked(core), not following or (not names_on and begins_sentence(following, language)))
     in_name = not before or before[0].isupper() or not before[-1].isalnum()
-    if len(core) == 1 and core.isupper() and capital and in_name and not begins_sentence(following, language):
-        return _Token(core, ends=False) if (core, language) != ("I", "eng") else None
+    goes_on = names_on or following[:1].islower() or (in_name and capital and not begins_sentence(following, language))
+    if len(core) == 1 and core.isupper() and goes_on:
+        is_word = is_letter_word(core, language) and not _INITIAL.fullmatch(before)
+        return None if is_word else _Token(core, ends=False)
+    if is_shortened(core, following, language):
+        return _Token(core, ends=False)
+    if _ROMAN.fullmatch(core) and language in ORDINAL_POINTS and following[:1].islower():
+        return _Token(core, ends=False)
     if following and core.isdigit() and language in ORDINAL_POINTS and not begins_sentence(following, language):
         return _Token(f"{core}.", ends=False) if following[0].isalpha() else None
     return None
@@ -202,6 +264,11 @@ def _abbreviation(core: str, before: str, following: str, language: str) -> _Tok
 
 def _ended(core: str, ends: bool) -> _Token:
     return _Token(f"{core}{'.' if ends else ''}", ends)
+
+
+def _apart(core: str) -> str:
+    """Return the parts of an abbreviation as words: ``EE UU``."""
+    return re.sub(r"\.-?", " ", core)
 
 
 def _linked(core: str) -> str:

@@ -11,6 +11,7 @@ from lsa_whisper.formats.convert import convert
 from lsa_whisper.labels import Labels, decode
 
 SAID = [
+    ("in 9.58s, 2/3rds", "in nine point five eight s two thirds"),
     ("We met at 7:00 and 12:00.", "we met at seven o'clock and twelve o'clock"),
     ("at 7:00 o'clock", "at seven o'clock"),
     ("It is 10:30.", "it is ten thirty"),

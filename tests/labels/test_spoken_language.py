@@ -29,6 +29,105 @@ def test_fillers_capitals_and_numbers(language, written, tier):
     assert [one.text for one in decode(written, Labels("verbatim"), language=language).utterances] == [tier]
 
 
+BORDERS = [
+    # initials and letters that are spelled
+    ("eng", "I know J. R. R. Tolkien. A. A. Milne.", "I know J R R Tolkien . A A Milne ."),
+    ("eng", "A.M. or P.M.? A I mean B.", "A M or P M ? a I mean B ."),
+    ("eng", "R&D at AT&T, it is I. Me.", "R and D at AT and T it is I . me ."),
+    ("eng", "Is it K. or J.? In the U.S.? No.", "is it K or J ? in the U S ? no ."),
+    ("spa", "Me llamo J. L. Borges. Es el plan B. Luego.", "me llamo J L Borges . es el plan B . luego ."),
+    ("fra", "J.-P. Sartre. J.K. Rowling. La S.N.C.F. L'ami.", "J P Sartre . J K Rowling . la S N C F . l'ami ."),
+    ("rus", "А. С. Пушкин. Это А. В. Ким. Я. Он тут.", "А С Пушкин . это А В Ким . я . он тут ."),
+    ("por", "Veio o J. K. Silva? É. Ela veio.", "veio o J K Silva ? é . ela veio ."),
+    ("tur", "Kim? O. Ben.", "kim ? o . ben ."),
+    # abbreviations
+    ("eng", "Fig. 3 and Sec. 2. A fig. It is.", "fig three and Sec two . a fig . it is ."),
+    ("deu", "Ludwig XIV. war da. Auf S. 7, Abb. 3.", "Ludwig XIV war da . auf S sieben Abb drei ."),
+    ("deu", "5 Mio. Euro. Es waren 5 Mio. Die kamen.", "fünf Mio Euro . es waren fünf Mio . die kamen ."),
+    ("ita", "Mi piace, ad es. questo.", "mi piace ad es questo ."),
+    ("spa", "Vino Vd. y se fue.", "vino Vd y se fue ."),
+    ("pol", "O godz. 5 w 5 r. ktoś był. W 5 r. On był.", "o godz pięć w pięć r ktoś był . w pięć r . on był ."),
+    ("rus", "В 5 г. он жил в г. Омск. Было в 5 г. Да.", "в пять г он жил в г Омск . было в пять г . да ."),
+    ("rus", "Дом на ул. Мира, д. 5, за 5 руб. или 6.", "дом на ул Мира д пять за пять руб или шесть ."),
+    ("cym", "Dr. Jones a Mrs. Rees.", "Dr Jones a Mrs Rees ."),
+    ("spa", "Compré 5 kg. de pan del s. XX. Hmm. Sí.", "compré cinco kg de pan del s veinte . hmm . sí ."),
+    ("fra", "M. et Mme Martin, à 5 min. d'ici.", "M et Mme Martin à cinq min d'ici ."),
+    ("deu", "Es ist bzgl. der Stadt, s. o.", "es ist bzgl der Stadt s o ."),
+    ("ara", "د. أحمد، م. علي.", "د أحمد م علي ."),
+    # fillers
+    ("pol", "Yyy... ja, eee, chcę.", "&-yyy (.) ja &-eee chcę ."),
+    ("rus", "Э-э... я, э, хочу.", "&-э-э (.) я &-э хочу ."),
+    ("tur", "Ben, ııı, geldim.", "ben &-ııı geldim ."),
+]
+
+
+@pytest.mark.parametrize(("language", "written", "tiers"), BORDERS)
+def test_which_points_end_a_sentence(language, written, tiers):
+    assert " ".join(one.text for one in decode(written, Labels("verbatim"), language=language).utterances) == tiers
+
+
+NUMBERS = [
+    ("deu", "Um 14.30 Uhr im Mai 1984.", "um vierzehn Uhr dreißig im Mai neunzehnhundertvierundachtzig ."),
+    ("deu", "Die 90er, 20 °C, -5° und ½ Liter.",
+     "die neunziger zwanzig Grad Celsius minus fünf Grad und ein halb Liter ."),
+    ("nld", "Om 14.30 uur in 1984, de 2de.", "om veertien uur dertig in negentienhonderd vierentachtig de tweede ."),
+    ("dan", "Det er kl. 14.30.", "det er kl fjorten tredive ."),
+    ("fra", "N° 5, 1½ et 20℃.", "numéro cinq un et un demi et vingt degrés Celsius ."),
+    ("spa", "En el siglo XX, el 1ro y la 2da.", "en el siglo veinte el primero y la segunda ."),
+    ("ita", "Il 1° maggio, 20° fuori.", "il primo maggio venti gradi fuori ."),
+    ("pol", "XX wiek, 5 $ i № 3.", "dwudziesty wiek pięć dolarów i numer trzy ."),
+    ("rus", "В 90-е, 5-го мая, 1-й и 2-я, XX век.", "в девяностые пятого мая первый и вторая двадцатый век ."),
+    ("rus", "№ 5 за 3 ₽.", "номер пять за три рублей ."),
+    ("tur", "%50, 1984'te, saat 14.30'da, 3 ₺.",
+     "yüzde elli bin dokuz yüz seksen dörtte saat on dört otuzda üç lira ."),
+    ("ara", "٥٠٪ و ٣٫٥ و ١٬٠٠٠.", "خمسون بالمئة و ثلاثة فاصلة خمسة و ألف ."),
+    ("heb", "5 ₪.", "חמש שקלים ."),
+    ("jpn", "20℃。", "二十 度 ."),
+    ("cym", "Mae'n costio £5, y 1af.", "mae'n costio pump punt y cyntaf ."),
+    # digits stay, but no sign is lost and no sentence ends in a number
+    ("zho", "3.5公斤，1,000人，20°C，14:30，¥5。", "3点5公斤 1000人 20度 14点30分 5元 ."),
+    ("ell", "5 €, 3,5 στις 14:30, τον 20ό, 20°C.", "5 ευρώ 3 κόμμα 5 στις 14 30 τον 20ό 20 βαθμοί Κελσίου ."),
+    ("hin", "₹500 और 3:30 बजे।", "500 रुपये और 3 30 बजे ."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "written", "tier"), NUMBERS)
+def test_numbers_and_signs(language, written, tier):
+    assert [one.text for one in decode(written, Labels("verbatim"), language=language).utterances] == [tier]
+
+
+CHARACTERS = [
+    ("eng", "\u200fHello\u200b, ﬁne so\u00adfa. 👍 Great.", "hello fine sofa . great ."),
+    ("eng", "‘Hello,’ she said. 'I do.' 'Cause the dogs' bones.", "hello she said . I do . 'Cause the dogs' bones ."),
+    ("eng", "Ｈｅｌｌｏ！ e\u0301t\u00e9", "hello ! \u00e9t\u00e9 ."),
+    ("heb", 'צה"ל אמר "כן" בבית־ספר.', "צה״ל אמר כן בבית-ספר ."),
+    ("ara", "مـــرحبا.", "مرحبا ."),
+    ("tur", "İyi. Ilık. Şu.", "iyi . ılık . şu ."),
+    ("nld", "IJs is koud.", "ijs is koud ."),
+    # words whose second part follows
+    ("deu", "Haus- und Gartenarbeit, ein-, zweimal.", "Haus und Gartenarbeit ein zweimal ."),
+    ("deu", "Ich ha- und dann ha- habe.", "ich &+ha und dann &+ha habe ."),
+    ("nld", "De voor- en nadelen.", "de voor en nadelen ."),
+    ("eng", "Two- and three-year-olds, the sto- and home.", "two and three-year-olds the &+sto and home ."),
+    # parts of words and long fillers
+    ("eng", "Th... the dog. Wh\u2014what? St. Mary.", "&+th (.) the dog . &+wh what ? St Mary ."),
+    ("rus", "В... вода, п... пока.", "в (.) вода &+п (.) пока ."),
+    ("eng", "Ummm, I, uhhh, hmmmm, go.", "&-ummm I &-uhhh &-hmmmm go ."),
+    ("eng", "I spell h e l l o.", "I spell h e l l o ."),
+    # points within words, signs
+    ("ita", "La dott.ssa Bianchi, a@b.it.", "la dott ssa Bianchi a chiocciola b punto it ."),
+    ("deu", "Ja.Nein. Auf web.de.", "ja . nein . auf web Punkt de ."),
+    ("rus", "На yandex.ru. да.нет", "на yandex точка ru . да . нет ."),
+    ("eng", "C++ and C#. x² + y² = z.", "C plus-plus and C sharp . x squared plus y squared equals z ."),
+    ("eng", "See https://a.com/b?c=d&e now.", "see http a dot com slash b c d e now ."),
+]
+
+
+@pytest.mark.parametrize(("language", "written", "tiers"), CHARACTERS)
+def test_characters_that_mean_the_same(language, written, tiers):
+    assert " ".join(one.text for one in decode(written, Labels("verbatim"), language=language).utterances) == tiers
+
+
 @pytest.mark.parametrize("filler", ["&-euh", "&-este", "&-äh", "&-えーと", "&-אה"])
 def test_marked_fillers_survive_in_every_style_that_keeps_them(filler):
     (spoken,) = decode(f"{filler} a .", Labels("chat", version=1), language="spa").utterances

@@ -18,7 +18,13 @@ _DEFAULT_MARKS = {
     ("{", "}"): "event",
     ("<", ">"): "tag",
 }
-_INTACT = re.compile(r"\((?:\.{1,3}|[0-9]+(?:\.[0-9]*)?)\)|\[(?:/{1,3}|/-|/\?)\]")
+_INTACT = re.compile(r"\((?:\.{1,3}|[0-9]{1,2}|[0-9]+\.[0-9]*)\)|\[(?:/{1,3}|/-|/\?)\]")
+_AREA_CODE = re.compile(r"\([0-9]{3}\)(?=\s?[0-9]{3}[-. ][0-9]{4}(?![0-9]))")
+_SPOKEN = re.compile(
+    r"(?:\A|\s)(?:I(?:'[a-z]+)?|you|we|my|our|me|ich|wir|mich|mein|je|nous|moi|yo|nosotros|mi|io|noi|eu|nós|ik|wij)"
+    r"(?=[\s,.!?']|\Z)"
+)
+"""Words of a speaker about himself and others, which no description of a sound has."""
 _FILLER = re.compile(r"u+h+m*|u+m+|e+r+m*|h+m+|m+h*m+", re.IGNORECASE)
 _ANY_MARK = re.compile(r"[\[({<]")
 STAMP = re.compile(r"(?<![\d:.,])(?:\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,3})?|00:\d{2})(?![\d:])")
@@ -42,6 +48,7 @@ class Brackets:
             return text
         own = sorted(self.conventions.marks.items(), key=lambda pair: -len(pair[0][0]))
         marks = dict(own) | {pair: use for pair, use in _DEFAULT_MARKS.items() if pair not in self.conventions.marks}
+        text = _AREA_CODE.sub(lambda match: self._held(match.group()), text)
         text = _INTACT.sub(lambda match: self._keep(match.group()), text)
         if ("<", ">") not in self.conventions.marks:
             text = read_pairs(text, self.unsure, self.tags)
@@ -53,8 +60,11 @@ class Brackets:
         """Return a place for ``chat``, whose own brackets would be replaced; a length of a pause becomes a comment."""
         if chat[1:2].isdigit():
             self.comments.append(f"pause of {chat[1:-1].rstrip('.')} s")
+        return f" {self._held(chat)} "
+
+    def _held(self, chat: str) -> str:
         self.kept.append(chat)
-        return f" \x02{len(self.kept) - 1}\x03 "
+        return f"\x02{len(self.kept) - 1}\x03"
 
     def _replace(self, text: str, pattern: re.Pattern[str], meaning: str) -> str:
         def meant_by(match: re.Match[str]) -> str:
@@ -103,6 +113,8 @@ class Brackets:
         words = content if meaning == "unsure" else uncertain_words(content)
         if words:
             return self.unsure(words)
+        if re.fullmatch(r"[0-9]{3,4}", content) or (" " in content and _SPOKEN.search(content)):  # (2020), (I think)
+            return f" {content} "
         if is_clock(content) or not any(map(str.isalpha, content)):
             self.comments.append(content)
             return " "

@@ -12,9 +12,13 @@ from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.formats.reading.source import Source
 from lsa_whisper.formats.reading.tags import chat_of, uncertain_words, unescaped
 
-_WORD = re.compile(r"(?<![\w°£$€%])[^\W\d_]+(?:'[^\W\d_]+)*(?!\d)|(?<=_)[^\W\d_]+")
+_WORD = re.compile(r"(?<![\w°£$€%])[^\W\d_]+(?:'[^\W\d_]+)*(?![^\W_])|(?<=_)[^\W\d_]+")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 """It joins two of these to one word of CHAT, as in *mm-hmm*."""
+_NO_WORDS = (*UNTRANSCRIBED, "xx", "yy")
+"""Codes for what cannot be understood, and the Roman numbers of centuries, which are spelled out."""
+_SAME = str.maketrans("ı²³", "i  ")
+"""Turkish letters without case, and signs that become words of their own."""
 _AT_ONCE = 1000
 _MARKED = re.compile(r"[<\[({&]")
 _TAG = re.compile(r"<[^<>]*>")
@@ -30,6 +34,8 @@ def lost_words(source: Source, transcript: Transcript) -> tuple[int, int, str]:
     texts = [_plain(each.text) for each in source.spoken]
     wanted, kept = _counted(texts), _counted(chat.serialize(transcript).splitlines())
     lost = wanted - kept
+    for word in _NO_WORDS:
+        del lost[word]
     place = _place_of(lost, kept, source) if lost else ""
     joined = sum(len(_HYPHEN.findall(text)) for text in texts if "-" in text)
     known = wanted.total() - joined - sum(wanted[word] for word in UNTRANSCRIBED)
@@ -66,4 +72,5 @@ def _spoken(content: str) -> str:
 
 
 def _words(texts: Iterable[str]) -> list[str]:
-    return _WORD.findall("\n".join(texts).replace("’", "'").casefold())
+    joined = "\n".join(texts).replace("’", "'").casefold()
+    return _WORD.findall(joined if joined.isascii() else joined.replace("i\u0307", "i").translate(_SAME))

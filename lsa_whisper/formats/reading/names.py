@@ -35,7 +35,7 @@ PROPER_NAMES = frozenset(_NAME_LIST.split())
 """English names that are hardly ever another word; *Will*, *Mark*, *May* and *Bill* are not among them."""
 
 _WORD = re.compile(r"[^\W\d_][\w'’]*")
-_SENTENCE = re.compile(r"[.?!:…\n]+[\"”’)\]]*\s+|^\W*|[-–—\"“(\[<>]\s*")
+_SENTENCE = re.compile(r"[.?!:…\n]+[\"”’)\]]*\s*|^\W*|[-–—\"“„«»(\[<>*♪¿¡][\s¿¡\"“„«]*")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|<[^<>]*>")
 _APOSTROPHE = re.compile("['’]")
 _MIN_SMALL = 0.5

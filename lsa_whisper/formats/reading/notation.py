@@ -20,11 +20,13 @@ from lsa_whisper.formats.reading.tags import (
     without_masks,
 )
 from lsa_whisper.labels import Labels, decode_all
+from lsa_whisper.labels.characters import ordinary_characters
 
 _SPECIAL = re.compile(r"<\|[^|<>]*\|>")
 """The special tokens of Whisper's vocabulary."""
 _MAY_HAVE_SIGNS = re.compile(r"[^a-zA-Z ,.?!'-]|\?\?")
 _STARRED = re.compile(r"\*([^\W\d_][^*\n]{0,40})\*(?!\w)")
+_BOLD = re.compile(r"(?<!\*)\*\*([^\W\d_][^*\n]{0,40})\*\*(?![\w*])")
 _NOTES = re.compile("[♩♪♫♬🎵🎶]+")
 """What stands around the words of a song, and alone for music without words."""
 
@@ -139,7 +141,7 @@ class _Draft:
     def _read(self, text: str) -> None:
         conventions = self._conventions
         own = any("*" in mark for pair in conventions.marks for mark in pair)
-        replaced = without_masks(unescaped(_SPECIAL.sub(" ", text)), self._comments)
+        replaced = without_masks(unescaped(_SPECIAL.sub(" ", ordinary_characters(text))), self._comments)
         replaced = _without_notes(replaced if own else _without_stars(replaced))
         for old, new in conventions.replace.items():
             replaced = replaced.replace(old, f" {new} ")
@@ -173,9 +175,10 @@ class _Draft:
 def _without_stars(text: str) -> str:
     """Return ``text`` with sounds between stars in brackets, and stressed words without stars.
 
-    >>> _without_stars("*coughs* I *do*")
-    '[coughs] I do'
+    >>> _without_stars("*coughs* I *do* **it**")
+    '[coughs] I do it'
     """
+    text = _BOLD.sub(r"*\1*", text) if "**" in text else text
     return _STARRED.sub(lambda match: f"[{match[1]}]" if chat_of(match[1]) else match[1], text)
 
 

@@ -193,7 +193,16 @@ def _with_colon(line: str) -> str:
     return re.sub(r"\A(?:<([^\W\d_][\w .'-]{0,30})>\s+|([^\W\d_][\w .'-]{0,30})\t\s*)(?=\S)", r"\1\2: ", line)
 
 
-_PREFIX = re.compile(r"\s*[*\[]?([^\W_][\w .'-]{0,30}?)\]?\s*:(?:\s+|$)(.*)", re.DOTALL)
+_PREFIX = re.compile(r"\s*[*\[]?([^\W_][\w .'-]{0,30}?)\]?\s*(?::(?:\s+|$)|：\s*)(.*)", re.DOTALL)
+_NO_NAME_LIST = """
+    note question answer example warning yes no non oui nein ja si sí sì sim não nie tak да нет ναι so well and but
+    because first second third finally also however therefore plus okay ok then one two three remember look listen
+    beispiel frage antwort also erstens zweitens donc alors exemple ejemplo pregunta respuesta primero bueno
+"""
+_NO_NAMES = frozenset(_NO_NAME_LIST.split())
+"""What stands before a colon within speech; a name that a file has more than once may be one of these."""
+_ROLES = frozenset(["speaker", "person", "participant", "student", "child", "man", "woman", "boy", "girl", "the"])
+"""The first words of names of two that are not capital: *speaker one*."""
 
 
 def has_speaker_prefixes(texts: Sequence[str], conventions: Conventions) -> bool:
@@ -203,12 +212,26 @@ def has_speaker_prefixes(texts: Sequence[str], conventions: Conventions) -> bool
     True
     >>> has_speaker_prefixes(["he did this: he ran", "and then", "home"], Conventions())
     False
+    >>> has_speaker_prefixes(["He said: go home."], Conventions()), has_speaker_prefixes(["Ann: go."], Conventions())
+    (False, True)
     """
-    named = [match.group(1).strip() for text in texts if ":" in text and (match := _PREFIX.fullmatch(text))]
+    named = [
+        match.group(1).strip() for text in texts if (":" in text or "：" in text) and (match := _PREFIX.fullmatch(text))
+    ]
     if any(name in conventions.speakers for name in named):
         return True
     enough = 2 * len(named) > len(texts)
-    return enough and (len(named) > len(set(named)) or all(len(name.split()) <= 2 for name in named))
+    return enough and (len(named) > len(set(named)) or all(map(_looks_like_name, named)))
+
+
+def _looks_like_name(name: str) -> bool:
+    """Return whether ``name``, which stands before a colon once only, is a speaker's: not *He said* or *Note*."""
+    first, *more = name.split()
+    if len(more) > 1 or name.casefold() in _NO_NAMES:
+        return False
+    if not more:
+        return first.isascii() or first[0].isupper()
+    return first.casefold() in _ROLES or not (first[0].islower() or more[0][0].islower())
 
 
 def split_speaker(text: str) -> tuple[str, str]:

@@ -143,8 +143,9 @@ def _brief(value: object) -> str:
 
 def spoken_utterance(each: SpokenText, code: str, text: str) -> Utterance:
     """Return the utterance of speaker ``code`` with the main tier ``text``, and the times and tiers of ``each``."""
+    span = each.span if each.span and each.span.duration_ms else None  # CHAT has no empty times
     if not each.words and not each.tiers:
-        return utterance(code, text, each.span)
+        return utterance(code, text, span)
     words = [(bare, at) for word, at in each.words if (bare := _bare_word(word))]
     spoken = utterance(code, text).verbatim() if words else []
     if len(spoken) < len(words):
@@ -152,7 +153,7 @@ def spoken_utterance(each: SpokenText, code: str, text: str) -> Utterance:
         words = [(bare, at) for word, at in heard if (bare := _bare_word(word))]
     if len(spoken) == len(words):  # as the main tier writes them: small letters, numbers in words
         words = [(word, at) for word, (_, at) in zip(spoken, words, strict=True)]
-    made = utterance(code, text, each.span, words)
+    made = utterance(code, text, span, words)
     values: dict[str, list[str]] = {}
     for name, value in each.tiers:
         if value.strip():

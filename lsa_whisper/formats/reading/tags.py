@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
+from unicodedata import category
 
 from lsa_whisper.formats.reading.source import CONTROLS
 
@@ -30,7 +31,7 @@ _PAUSE = re.compile(
 )
 _CLOCK = re.compile(r"(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?")
 _SOUNDS = (
-    ("laughs", r"laugh(?:s|ing|ter)?|lacht|lachen|rires?|risas?|lol"),
+    ("laughs", r"laugh(?:s|ing|ter)?|lacht|lachen|rires?|risas?|lol|笑い?声?|大笑"),
     ("coughs", r"cough(?:s|ing)?"),
     ("sighs", r"sigh(?:s|ing)?"),
     ("breathes", r"breath(?:e|es|ing)?|inhales?|exhales?"),
@@ -41,12 +42,11 @@ _SOUNDS = (
     ("clears:throat", r"(?:throat[\s_-]?clear(?:s|ing)?|clear(?:s|ing)[\s_-]?(?:his |her |the )?throat)"),
     ("smacks:lips", r"lip[\s_-]?smack(?:s|ing)?"),
     ("noise", r"(?:background[\s_-]?)?noise|spk|nsn|noi"),
-    ("music", r"music"),
-    ("applause", r"applause|clap(?:s|ping)?"),
+    ("music", r"music|音[乐楽]"),
+    ("applause", r"applause|clap(?:s|ping)?|拍手|掌声"),
 )
 """The events that CHAT's manual names, by the spellings that other formats have for them."""
 _SOUND = re.compile("|".join(rf"(?P<s{at}>{spelling})" for at, (_, spelling) in enumerate(_SOUNDS)), re.IGNORECASE)
-_EVENT_NAME = re.compile(r"[^\w:]+")
 _MAY_MASK = re.compile(r"\*\*|__|\?\?|[/«|#@=~]")
 _MASK = re.compile(
     r"(?<![\w*])(?:(?P<word>\w+\*{2,}\w*)|\*{3,})(?![\w*])|(?<!\S)(?:_{2,}(?!\S)|\?{2,}(?=\s+[^\W\d_A-Z]))"
@@ -128,8 +128,13 @@ def chat_of(content: str) -> str:
 
 
 def event_of(content: str) -> str:
-    """Return a CHAT event for any description: ``&=points_at_dog``; empty without letters or digits."""
-    name = _EVENT_NAME.sub("_", content).strip("_").lower()
+    """Return a CHAT event for any description: ``&=points_at_dog``; empty without letters or digits.
+
+    >>> event_of("points at [dog]"), event_of("हँसी")
+    ('&=points_at_dog', '&=हँसी')
+    """
+    kept = (char if char.isalnum() or char in "_:" or category(char)[0] == "M" else " " for char in content)
+    name = "_".join("".join(kept).split()).strip("_").lower()
     return f"&={name}" if name else ""
 
 

@@ -33,6 +33,7 @@ from lsa_whisper.formats.reading.source import (
 )
 from lsa_whisper.formats.reading.speakers import participants_of
 from lsa_whisper.labels import letters_of
+from lsa_whisper.labels.characters import ordinary_characters
 from lsa_whisper.labels.segments import groups_of_segments, joined, part_spans, runs_between_pauses, sentences_of
 from lsa_whisper.languages import chat_code
 from lsa_whisper.timespan import TimeSpan
@@ -207,7 +208,10 @@ def to_transcript(
         speaker=speaker,
     )
     people = {name: replace(each, **source.people.get(name, {})) for name, each in people.items()}
+    if empty := sum(each.span is not None and not each.span.duration_ms for each in source.spoken):
+        source.notes.append(f"texts that end when they begin, which have no times: {empty}")
     if chosen == "plain":
+        source.spoken = [replace(each, text=ordinary_characters(each.text)) for each in source.spoken]
         plain = PlainReader(source, conventions, language, infer_marks)
         spoken = joined_segments(source, language) if source.has_segments else source.spoken
         made = list(plain.utterances(spoken, people))

@@ -53,6 +53,10 @@ def test_unintelligible_speech_stays(mark):
         ("The d**n dog [3.0] ran [3].", "the xxx dog ran ."),
         ("I went 00:01:05 home 00:12.", "I went home ."),
         ("He [pause 2s] ran [2 second pause] home.", "he (.) ran (.) home ."),
+        ("（laughs） He ran 【music】.", "&=laughs he ran &=music ."),
+        ("(I think) he and (a dog) ran.", "I think he and &=a_dog ran ."),
+        ("In (2020) he ran.", "in twenty twenty he ran ."),
+        ("Call (212) 555-0199.", "call two one two five five five zero one nine nine ."),
     ],
 )
 def test_tags_and_brackets(text, expected):
@@ -89,6 +93,38 @@ def test_a_length_of_a_pause_and_a_time_are_comments():
     found = plain_to_chat("He (1.2) ran [pause 2s] on 00:01:05.", Conventions(), language="eng")
     assert found.tiers == ("he (..) ran (.) on .",)
     assert set(found.comments) == {"pause of 1.2 s", "pause 2s", "00:01:05"}
+
+
+@pytest.mark.parametrize(
+    ("line", "speaker", "text"),
+    [
+        ("He said: go home.", "PAR", "he said go home ."),
+        ("She told him: Go!", "PAR", "she told him Go !"),
+        ("Note: go home.", "PAR", "note go home ."),
+        ("Non : rentre.", "PAR", "non rentre ."),
+        ("他说：走！", "PAR", "他说 走 !"),
+        ("Ann: go home.", "PAR0", "go home ."),
+        ("SPEAKER_00: go home.", "PAR0", "go home ."),
+        ("mother: go home.", "MOT", "go home ."),
+        ("张三：走。\n李四：好。\n张三：好。", "PAR0", "走 ."),
+    ],
+)
+@pytest.mark.parametrize("form", ["txt", "srt"])
+def test_who_speaks_before_a_colon(line, speaker, text, form, tmp_path):
+    cues = [f"{at}\n00:00:0{at},000 --> 00:00:0{at},900\n{each}\n" for at, each in enumerate(line.split("\n"))]
+    found = read(tmp_path, line if form == "txt" else "\n".join(cues), f"a.{form}")
+    first = found.transcript.utterances[0]
+    assert (first.speaker, first.text) == (speaker, text) and found.lost_words == 0
+
+
+def test_a_text_that_ends_when_it_begins_has_no_times(tmp_path):
+    found = read(
+        tmp_path,
+        '{"segments": [{"start": 1, "end": 1, "text": "Go."}, {"start": 1, "end": 2, "text": "No."}]}',
+        "a.json",
+    )
+    assert [each.span and each.span.duration_ms for each in found.transcript.utterances] == [None, 1000]
+    assert found.notes == ("texts that end when they begin, which have no times: 1",)
 
 
 def test_points_and_words_without_utterances_of_aligners(tmp_path):

@@ -1,0 +1,103 @@
+"""The words that languages other than English have for the signs beside numbers: per cent, money, degrees."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class NumberWords(NamedTuple):
+    """The words of a language for signs; a currency and a degree have the words for one and for several.
+
+    Attributes:
+        comma: Parts whole numbers from decimals.
+        percent: Stands behind the number, or around it, where it has ``{}``.
+        clock: Stands between hours and minutes.
+        joined: ``&``.
+        cents: Stands between an amount and its cents.
+        money: ``€``, ``$``, ``£`` and, in Portuguese, ``R$``, as ``one/several``.
+        own: The sign and the words of the money of a country.
+        degree: ``°``, as ``one/several``.
+        celsius: The *C* behind it.
+        number: ``№``.
+        half: ``½``.
+    """
+
+    comma: str = ","
+    percent: str = "%"
+    clock: str = ""
+    joined: str = "&"
+    cents: str = " "
+    money: tuple[str, ...] = ()
+    own: tuple[str, str] = ("", "")
+    degree: str = ""
+    celsius: str = "Celsius"
+    number: str = "№"
+    half: str = "½"
+
+
+_WORDS = {
+    "deu": NumberWords("Komma", "Prozent", "Uhr", "und", " ", ("Euro", "Dollar", "Pfund"), degree="Grad",
+                       number="Nummer", half="ein halb"),
+    "nld": NumberWords("komma", "procent", "uur", "en", " ", ("euro", "dollar", "pond"), degree="graad/graden",
+                       number="nummer", half="een half"),
+    "fra": NumberWords("virgule", "pour cent", "heures", "et", " ", ("euro/euros", "dollar/dollars", "livre/livres"),
+                       degree="degré/degrés", number="numéro", half="un demi"),
+    "spa": NumberWords("coma", "por ciento", "", "y", " con ", ("euro/euros", "dólar/dólares", "libra/libras"),
+                       degree="grado/grados", number="número", half="medio"),
+    "ita": NumberWords("virgola", "per cento", "", "e", " e ", ("euro", "dollaro/dollari", "sterlina/sterline"),
+                       degree="grado/gradi", number="numero", half="mezzo"),
+    "por": NumberWords("vírgula", "por cento", "", "e", " e ",
+                       ("euro/euros", "dólar/dólares", "libra/libras", "real/reais"), degree="grau/graus",
+                       number="número", half="meio"),
+    "cat": NumberWords("coma", "per cent", "", "i", " amb ", ("euro/euros", "dòlar/dòlars", "lliura/lliures"),
+                       degree="grau/graus", number="número", half="mig"),
+    "swe": NumberWords("komma", "procent", "", "och", " ", ("euro", "dollar", "pund"), degree="grad/grader",
+                       number="nummer", half="en halv"),
+    "dan": NumberWords("komma", "procent", "", "og", " ", ("euro", "dollar", "pund"), degree="grad/grader",
+                       number="nummer", half="en halv"),
+    "nor": NumberWords("komma", "prosent", "", "og", " ", ("euro", "dollar", "pund"), degree="grad/grader",
+                       number="nummer", half="en halv"),
+    "fin": NumberWords("pilkku", "prosenttia", "", "ja", " ", ("euro/euroa", "dollari/dollaria", "punta/puntaa"),
+                       degree="aste/astetta", number="numero", half="puoli"),
+    "pol": NumberWords("przecinek", "procent", "", "i", " ", ("euro", "dolar/dolarów", "funt/funtów"),
+                       degree="stopień/stopni", celsius="Celsjusza", number="numer", half="pół"),
+    "ces": NumberWords("celá", "procent", "", "a", " ", ("euro/eur", "dolar/dolarů", "libra/liber"),
+                       degree="stupeň/stupňů", celsius="Celsia", number="číslo", half="půl"),
+    "rus": NumberWords("запятая", "процентов", "", "и", " ", ("евро", "доллар/долларов", "фунт/фунтов"),
+                       ("₽", "рубль/рублей"), "градус/градусов", "Цельсия", "номер", "половина"),
+    "ukr": NumberWords("кома", "відсотків", "", "і", " ", ("євро", "долар/доларів", "фунт/фунтів"),
+                       ("₴", "гривня/гривень"), "градус/градусів", "Цельсія", "номер", "половина"),
+    "ell": NumberWords("κόμμα", "τοις εκατό", "", "και", " ", ("ευρώ", "δολάριο/δολάρια", "λίρα/λίρες"),
+                       degree="βαθμός/βαθμοί", celsius="Κελσίου", number="νούμερο", half="μισό"),
+    "hun": NumberWords("egész", "százalék", "", "és", " ", ("euró", "dollár", "font"), degree="fok", number="szám",
+                       half="fél"),
+    "ron": NumberWords("virgulă", "la sută", "", "și", " ", ("euro", "dolar/dolari", "liră/lire"),
+                       degree="grad/grade", number="numărul", half="jumătate"),
+    "tur": NumberWords("virgül", "yüzde {}", "", "ve", " ", ("avro", "dolar", "sterlin"), ("₺", "lira"), "derece", "",
+                       "numara", "yarım"),
+    "cym": NumberWords("pwynt", "y cant", "", "a", " ", ("ewro", "doler", "punt"), degree="gradd", number="rhif",
+                       half="hanner"),
+    "heb": NumberWords("נקודה", "אחוז", "", "ו", " ", ("אירו", "דולר", "פאונד"), ("₪", "שקל/שקלים"), "מעלה/מעלות",
+                       "צלזיוס", "מספר", "חצי"),
+    "ara": NumberWords("فاصلة", "بالمئة", "", "و", " ", ("يورو", "دولار", "جنيه"), degree="درجة/درجات", celsius="مئوية",
+                       number="رقم", half="نصف"),
+    "hin": NumberWords("दशमलव", "प्रतिशत", "", "और", " ", ("यूरो", "डॉलर", "पाउंड"), ("₹", "रुपया/रुपये"), "डिग्री",
+                       "सेल्सियस", "नंबर", "आधा"),
+    "jpn": NumberWords("点", "パーセント", "", "と", " ", ("ユーロ", "ドル", "ポンド"), ("¥", "円"), "度", "", "番号",
+                       "二分の一"),
+    "kor": NumberWords("점", "퍼센트", "", "와", " ", ("유로", "달러", "파운드"), ("₩", "원"), "도", "", "번호", "반"),
+}  # fmt: skip
+_SAME = {"nob": "nor", "nno": "nor"}
+HOURS = {"fra": "heures", "por": "horas"}
+"""The word for the *h* of *7h30*."""
+POINTS = {"spa": "punto", "ita": "punto", "por": "ponto", "fra": "point", "deu": "Punkt", "nld": "punt"}
+"""The word for a decimal point, where it is not a comma."""
+
+
+def number_words(language: str) -> NumberWords:
+    """Return the words of ``language`` (ISO 639-3); of a language without a row, the signs themselves.
+
+    >>> number_words("deu").percent, number_words("vec").percent
+    ('Prozent', '%')
+    """
+    return _WORDS.get(_SAME.get(language, language), NumberWords())
