@@ -18,6 +18,7 @@ machine does not change much.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import random
@@ -120,14 +121,18 @@ def write(program: str, found: dict[str, Any] | str, sets: dict[str, list[Clip]]
         minutes_joined=options.minutes,
         dates=before.get("dates", {}) | {program: date.today().isoformat()},
         load_average=before.get("load_average", {}) | {program: [round(load, 1) for load in os.getloadavg()]},
-        seconds={name: total_seconds(each) for name, each in all_scores.items() if isinstance(each, dict)},
+        totals={name: totals(each) for name, each in all_scores.items() if isinstance(each, dict)},
         scores=all_scores,
     )
 
 
-def total_seconds(scores: dict[str, Any]) -> dict[str, float]:
-    """Return the seconds of all sets together, by task."""
-    return {task: round(sum(each["seconds"] for each in sets.values()), 1) for task, sets in scores.items()}
+def totals(scores: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """Return the score of all sets together, by task."""
+    names = [each.name for each in dataclasses.fields(Score)]
+    return {
+        task: {name: round(sum(each[name] for each in sets.values()), 1) for name in names}
+        for task, sets in scores.items()
+    }
 
 
 def scores(
