@@ -103,8 +103,8 @@ def _words(integer: str, form: str, language: str, inflection: tuple[tuple[str, 
 
 JOINER = "\u200d"
 """Stands before and between the words of a number; English has no other use for it."""
-_RETRACED = re.compile(rf"{JOINER}([^\s<>]+) \[/")
-_REVISED = re.compile(rf"<([^<>]*{JOINER}[^<>]*)> \[/[/-]/?\]|({JOINER}[^\s<>]+) \[/[/-]/?\]")
+_RETRACED = re.compile(rf"(?<![^\s<]){JOINER}([^\s<>]+) \[/")
+_REVISED = re.compile(rf"<([^<>]*{JOINER}[^<>]*)> \[/[/-]/?\]|(?<![^\s<])({JOINER}[^\s<>]+) \[/[/-]/?\]")
 
 
 def without_joiners(text: str) -> str:

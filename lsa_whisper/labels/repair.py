@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.chat.scan import scan
 from lsa_whisper.labels.english_numbers import speak_english
-from lsa_whisper.labels.numbers import JOINER, NOT_NUMBERS, can_spell_numbers
+from lsa_whisper.labels.numbers import JOINER, NOT_NUMBERS, can_spell_numbers, spell_number
 from lsa_whisper.labels.other_numbers import speak_other, with_spelled_centuries
 from lsa_whisper.languages import chat_code
 
@@ -25,6 +25,8 @@ _KEPT = re.compile(NOT_NUMBERS)
 _SPOKEN_SIGN = re.compile(
     r"[\d%&@½¼¾⅓⅔¢²³√]|(?<=\w)\+(?=[\w+])|(?<=[²³\w]) [+=] (?=\w)|\b[A-G]#|\b(?:https?://|www\.)|\.(?:com|org|net|edu|gov)\b"
 )
+_ENDLESS = re.compile(r"\d{40,}")
+"""More digits than any number has: they are read one by one, which takes patterns of numbers long to find out."""
 _CLOCK_LETTERS = re.compile(r"\b([AaPp])\.([Mm])\b")
 _HYPHEN_BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_])-(?=\d)")
 _DOTS = re.compile(r"(?<![+(.])\.{2,}(?![)])|…")
@@ -67,9 +69,20 @@ def repair_text(
             text, found = pattern.subn(replacement, text)
             count += found if marks else 0
             found = found if pattern is _WORDS_IN_CODE else 0
+    if can_spell_numbers(language):
+        text = _ENDLESS.sub(lambda match: _digit_by_digit(match[0], chat_code(language), written), text)
     if chat_code(language) == "eng":
         return _speak_english(text, count, marks, written)
     return _speak_other(text, count, marks, written, chat_code(language))
+
+
+def _digit_by_digit(digits: str, language: str, written: dict[str, str] | None) -> str:
+    words = {digit: spell_number(digit, language=language) for digit in set(digits)}
+    if written is None:
+        return f" {' '.join(map(words.__getitem__, digits))} "
+    token = JOINER + JOINER.join(map(words.__getitem__, digits))
+    written[token] = digits
+    return f" {token} "
 
 
 def _speak_english(text: str, count: int, marks: bool, written: dict[str, str] | None) -> tuple[str, int]:

@@ -148,16 +148,19 @@ def _is_unknown(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
 
 def _is_in_chain(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
     """Return whether the words are part of one word said three times with *and* between: *on and on and on*."""
-    texts = [word.text for word in words]
-    for at in range(max(0, retrace.first - 4), min(retrace.last, len(texts) - 5) + 1):
-        word, link = texts[at : at + 2]
-        if link in _LINKS and word not in _LINKS and texts[at : at + 5] == [word, link, word, link, word]:
+    for at in range(max(0, retrace.first - 4), min(retrace.last, len(words) - 5) + 1):
+        word, link = words[at].text, words[at + 1].text
+        if link in _LINKS and word not in _LINKS and _texts_of(words, at, 5) == [word, link, word, link, word]:
             end = at + 5
-            while texts[end : end + 2] == [link, word]:
+            while _texts_of(words, end, 2) == [link, word]:
                 end += 2
             if retrace.last < end:
                 return at <= retrace.first
     return False
+
+
+def _texts_of(words: Sequence[SpokenWord], first: int, count: int) -> list[str]:
+    return [word.text for word in words[first : first + count]]
 
 
 def _is_subject(words: Sequence[SpokenWord], retrace: Retrace) -> bool:

@@ -131,6 +131,12 @@ def test_no_label_style_doubles_a_number(style):
     assert utterance.text == "the score was zero zero ."
 
 
+@pytest.mark.parametrize(("language", "one"), [("eng", "one"), ("deu", "eins")])
+def test_a_line_of_digits_takes_no_time(language, one):
+    (utterance,) = decode("1" * 20_000, Labels("verbatim"), language=language).utterances
+    assert utterance.text == f"{' '.join([one] * 20_000)} ."
+
+
 def test_times_of_other_languages():
     def said(text, language):
         return decode(text, Labels("verbatim"), language=language).utterances[0].text

@@ -33,6 +33,8 @@ _NOTES = re.compile("[♩♪♫♬🎵🎶]+")
 
 _ENDS = "|".join(re.escape(each) for each in TERMINATORS)
 _CHAT_END = re.compile(rf"(?:^|\s)(?:{_ENDS})(?:\s*\[[+^][^\]]*\])*\s*$")
+_INNER_END = re.compile(r"\s[.?!]\s+[^\W\d_]")
+"""A tier has one terminator."""
 _PAUSES = re.compile(r"(?:\(\.+\) )+\S+")
 """A tier that is silence only."""
 _RETRACE_CODE = re.compile(r"\[(?:/{1,3}|/[-?])\]|[<>]")
@@ -48,8 +50,14 @@ def looks_like_chat(texts: Iterable[str]) -> bool:
 
     >>> looks_like_chat(["the [/] the dog .", "no !"]), looks_like_chat(["The dog.", "No!"])
     (True, False)
+    >>> looks_like_chat(["Hello . World ."]), looks_like_chat(["?"])
+    (False, False)
     """
-    found = [bool(_CHAT_END.search(text)) for text in texts if text.strip()]
+    found = [
+        bool(_CHAT_END.search(text)) and not _INNER_END.search(text) and any(map(str.isalnum, text))
+        for text in texts
+        if text.strip()
+    ]
     return bool(found) and 2 * sum(found) >= len(found)
 
 
