@@ -12,7 +12,7 @@ from typing import Any
 
 from lsa_whisper.retraces.features import MAX_MATCH_LENGTH, features, likeness
 from lsa_whisper.retraces.linear_chain import LinearChain, Matrix
-from lsa_whisper.retraces.tagger import Tagger, tagger_for
+from lsa_whisper.retraces.tagger import Tagger, WordProbabilities, tagger_for
 from lsa_whisper.retraces.word_kinds import OPEN, word_class
 from lsa_whisper.retraces.words import SpokenWord
 
@@ -34,26 +34,40 @@ class CorpusTagger(Tagger):
         self._model, self._language = LinearChain(weights), language
 
     def _states(self, utterances: Sequence[Sequence[SpokenWord]]) -> Matrix:
-        return self._model.sums([names for words in utterances for names in corpus_features(words, self._language)])
+        found = corpus_features(utterances, self._language)
+        return self._model.sums([names for said in found for names in said])
 
 
-def corpus_features(words: Sequence[SpokenWord], language: str) -> list[list[str]]:
-    """Return the features of each of an utterance's ``words``, with what the shipped tagger says of it.
+def corpus_features(utterances: Sequence[Sequence[SpokenWord]], language: str) -> list[list[list[str]]]:
+    """Return the features of each word of each utterance, with what the shipped tagger says of it.
 
     The words themselves are left out, only their classes and likenesses count, because a model's folder is passed on
     and must not hold the names that were spoken in its training data. Where a code of a revision stands after a word
     (:attr:`~lsa_whisper.retraces.words.SpokenWord.before_code`), the words before it have features of it.
 
     >>> the_the_dog = [SpokenWord("the"), SpokenWord("the"), SpokenWord("dog")]
-    >>> [name for name in corpus_features(the_the_dog, "eng")[0] if name.startswith("shipped")]
+    >>> [name for name in corpus_features([the_the_dog], "eng")[0][0] if name.startswith("shipped")]
     ['shipped: 0.9', 'shipped begins: 0.9', 'shipped repeat: 0.9', 'shipped revision: 0', 'shipped reformulation: 0']
     """
-    made = [[name for name in names if not name.startswith("word")] for names in features(words)]
-    if shipped := tagger_for(language):
-        for names, word in zip(made, shipped.probabilities(words), strict=True):
-            names += [f"shipped: {_step(word.taken_back)}", f"shipped begins: {_step(word.begins)}"]
-            names += [f"shipped {kind}: {_step(value)}" for kind, value in word.kinds.items()]
-    return [[*names, *seen] for names, seen in zip(made, _around_codes(words), strict=True)]
+    shipped = tagger_for(language)
+    found: Sequence[Sequence[WordProbabilities | None]] = (
+        shipped.all_probabilities(utterances) if shipped else [[None] * len(words) for words in utterances]
+    )
+    return [
+        [
+            [*(name for name in names if not name.startswith("word")), *_of_shipped(word), *seen]
+            for names, word, seen in zip(made, probabilities, _around_codes(words), strict=True)
+        ]
+        for words, made, probabilities in zip(utterances, features(utterances), found, strict=True)
+    ]
+
+
+def _of_shipped(word: WordProbabilities | None) -> list[str]:
+    """Return the features of a word that the shipped tagger gives it, none without one."""
+    if word is None:
+        return []
+    found = {"": word.taken_back, " begins": word.begins} | {f" {kind}": value for kind, value in word.kinds.items()}
+    return [f"shipped{name}: {_step(value)}" for name, value in found.items()]
 
 
 def _around_codes(words: Sequence[SpokenWord]) -> list[list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,10 @@ SHIPPED_SETTINGS = {"c1": 2.0, "c2": 2.0, "max_iterations": 60, "feature.minfreq
 
 ENOUGH_WITH_SHIPPED, ENOUGH_ALONE = 20, 100
 """Least codes other than ``[/]`` for a corpus's own tagger, with and without features of the shipped one."""
+_AT_ONCE = 500
+"""Utterances whose features are found together."""
+_Example = tuple[list[list[str]], Sequence[str]]
+"""The features and the label of each word of an utterance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +68,8 @@ def corpus_weights(tiers: Iterable[str], language: str) -> dict[str, Any] | None
     retraces = sum(word.before_code for words in utterances for word in words)
     if retraces < (ENOUGH_WITH_SHIPPED if tagger_for(language) else ENOUGH_ALONE):
         return None
-    examples = (
-        (found, [word.retrace for word in words])
-        for words in utterances
-        for found in _with_and_without_codes(words, language)
-    )
+    batches = (utterances[first : first + _AT_ONCE] for first in range(0, len(utterances), _AT_ONCE))
+    examples = (example for batch in batches for example in _with_and_without_codes(batch, language))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "corpus.crf"
         _train(examples, path, CORPUS_SETTINGS)
@@ -77,16 +78,15 @@ def corpus_weights(tiers: Iterable[str], language: str) -> dict[str, Any] | None
         return weights_of(model)
 
 
-def _with_and_without_codes(words: Sequence[SpokenWord], language: str) -> tuple[list[list[str]], list[list[str]]]:
-    with_codes = corpus_features(words, language)
-    if not any(word.before_code for word in words):
-        return with_codes, with_codes
-    return with_codes, corpus_features(hide_codes(words), language)
+def _with_and_without_codes(utterances: Sequence[Sequence[SpokenWord]], language: str) -> Iterator[_Example]:
+    """Yield each utterance with its codes, and without."""
+    hidden = corpus_features([hide_codes(words) for words in utterances], language)
+    for words, *both in zip(utterances, corpus_features(utterances, language), hidden, strict=True):
+        for found in both:
+            yield found, [word.retrace for word in words]
 
 
-def _train(
-    examples: Iterable[tuple[list[list[str]], Sequence[str]]], path: Path, settings: Mapping[str, float]
-) -> None:
+def _train(examples: Iterable[_Example], path: Path, settings: Mapping[str, float]) -> None:
     trainer = pycrfsuite.Trainer(verbose=False)
     trainer.set_params(dict(settings))
     for found, labels in examples:

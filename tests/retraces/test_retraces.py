@@ -89,7 +89,7 @@ def test_another_language_has_no_model():
 def test_times_reach_the_features():
     words = spoken_words("the the dog .")
     assert words is not None
-    assert not any(name.startswith("gap") for name in features(words)[1])
+    assert not any(name.startswith("gap") for name in features([words])[0][1])
 
 
 def test_marked_tiers_are_read_as_retraces():
@@ -245,7 +245,7 @@ def test_plain_weights_give_the_probabilities_of_the_library(tmp_path):
     library = pycrfsuite.Tagger()
     library.open(str(tmp_path / "crf"))
     plain = LinearChain(weights_of(library))
-    probe = features([SpokenWord(text) for text in ["the", "the", "dog", "cat", "ran"]])
+    (probe,) = features([[SpokenWord(text) for text in ["the", "the", "dog", "cat", "ran"]]])
     library.set(probe)
     exact = read_model(tmp_path / "crf")
     for model, error in ((plain, 2e-3), (exact, 1e-12)):
