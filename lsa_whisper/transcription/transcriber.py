@@ -147,6 +147,9 @@ class Transcriber:
         labels = self._style.labels
         # Only OpenAI's own models are known to tell languages apart, some of them.
         self._can_doubt = self._style.is_stock and not options.detects_language
+        # Channels share one header, and not every language has a prompt that asks for disfluencies.
+        in_any = options.style != "verbatim" and not options.channel_speakers
+        self._may_switch = self._can_doubt and options.language is None and in_any
         self._left_out = [*filter(None, [coverage_of(self._checkpoint, self._style).comment()])]
         self._tagger = functools.cache(lambda code: _tagger(self._checkpoint, code) if options.retraces else None)
         for language in (self._language, *self._checkpoint.retraces):
@@ -231,7 +234,7 @@ class Transcriber:
         code = ""
         if self._options.language == AUTO:
             code = self._long_form.language_of(recording, speech)
-        elif self._options.language is None and self._can_doubt and not self._options.channel_speakers:
+        elif self._may_switch:
             code = self._long_form.other_language(recording, speech, self._language)
         return self._in(code) if code else self
 
@@ -244,7 +247,7 @@ class Transcriber:
 
     def _language_remark(self, recording: Recording, speech: SpeechActivity) -> str:
         """Return which language was detected, or that another one than the named one is surely spoken."""
-        if self._detected or not (self._can_doubt and self._options.language):
+        if self._detected or self._may_switch or not self._can_doubt:
             return self._detected
         if not (spoken := self._long_form.other_language(recording, speech, self._language)):
             return ""

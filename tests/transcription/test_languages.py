@@ -98,8 +98,9 @@ def test_another_language_is_not_translated_if_no_language_is_named(recordings, 
     assert [each.text for each in results["spa"].utterances] == ["the dog ."]
     comment = "this sounds Spanish and was transcribed as such; name another language with --language"
     assert [comment in result.remarks for result in results.values()] == [False, True, False]
-    named = Transcriber(stock, engine=engine, language="eng").transcribe(recordings / "spa.wav")
-    assert named.language == "eng" and any("transcribe it again with --language Spanish" in r for r in named.remarks)
+    for options in ({"language": "eng"}, {"style": "verbatim"}):
+        named = Transcriber(stock, engine=engine, **options).transcribe(recordings / "spa.wav")
+        assert named.language == "eng" and any("again with --language Spanish" in remark for remark in named.remarks)
 
 
 def test_silence_has_no_language(bilingual, tmp_path):
