@@ -27,7 +27,7 @@ _PLAIN_SIGNS = (
     (re.compile(r"√\s?(?=\d)"), "square root of "),
 )
 """What stands for them in text that has no signs of CHAT; numbers beside them are replaced later."""
-_ANY_SIGN = re.compile(rf"[/&@+±–²³^√-]|www\.|\.{_DOMAIN}")
+_ANY_SIGN = re.compile(rf"[/&@+=#±–²³^√-]|www\.|\.{_DOMAIN}")
 
 SIGNS = {"+": "plus", "-": "minus", "−": "minus", "=": "equals", "x": "by", "×": "by", "÷": "divided by"}
 _IN_ARITHMETIC = {"x": "times", "×": "times", "*": "times", "/": "divided by"}

@@ -110,7 +110,7 @@ def plain_sentence(text: str, language: str) -> tuple[str, str] | None:
     (('Yes  I do', '.'), None, None)
     """
     match = _PLAIN.fullmatch(text)
-    if match is None or match["last"] in never_ending(language):
+    if match is None or "XX" in text or match["last"] in never_ending(language):  # XX is a century, or CHAT's code
         return None
     return match["words"].replace(",", " "), match["mark"]
 

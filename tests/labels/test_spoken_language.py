@@ -1,5 +1,8 @@
 """What plain words show in languages other than English, and speaker codes in labels."""
 
+import re
+import sys
+
 import pytest
 
 from lsa_whisper.labels import Labels, decode
@@ -67,6 +70,9 @@ def test_which_points_end_a_sentence(language, written, tiers):
 
 
 NUMBERS = [
+    ("eng", "x = y", "x equals y ."),
+    ("eng", "I like C# a lot.", "I like C sharp a lot ."),
+    ("spa", "El siglo XX fue largo.", "el siglo veinte fue largo ."),
     ("deu", "Um 14.30 Uhr im Mai 1984.", "um vierzehn Uhr dreißig im Mai neunzehnhundertvierundachtzig ."),
     ("deu", "Die 90er, 20 °C, -5° und ½ Liter.",
      "die neunziger zwanzig Grad Celsius minus fünf Grad und ein halb Liter ."),
@@ -126,6 +132,21 @@ CHARACTERS = [
 @pytest.mark.parametrize(("language", "written", "tiers"), CHARACTERS)
 def test_characters_that_mean_the_same(language, written, tiers):
     assert " ".join(one.text for one in decode(written, Labels("verbatim"), language=language).utterances) == tiers
+
+
+def test_texts_that_skip_rules_would_pass_them_unchanged(monkeypatch):
+    texts = [(language, written) for language, written, _ in (*BORDERS, *NUMBERS, *CHARACTERS)]
+
+    def read():
+        sys.modules["lsa_whisper.labels.sentence_marks"].read_marks.cache_clear()
+        found = (decode(written, Labels("verbatim"), language=language) for language, written in texts)
+        return [[one.text for one in each.utterances] for each in found]
+
+    with_skips = read()
+    for module in ("decode", "sentence_marks"):
+        monkeypatch.setattr(sys.modules[f"lsa_whisper.labels.{module}"], "plain_sentence", lambda *_: None)
+    monkeypatch.setattr("lsa_whisper.labels.english_signs._ANY_SIGN", re.compile(""))
+    assert read() == with_skips
 
 
 @pytest.mark.parametrize("filler", ["&-euh", "&-este", "&-äh", "&-えーと", "&-אה"])
