@@ -52,9 +52,13 @@ def looks_like_chat(texts: Iterable[str]) -> bool:
     (True, False)
     >>> looks_like_chat(["Hello . World ."]), looks_like_chat(["?"])
     (False, False)
+    >>> looks_like_chat(["(.) ."])
+    True
     """
     found = [
-        bool(_CHAT_END.search(text)) and not _INNER_END.search(text) and any(map(str.isalnum, text))
+        (end := _CHAT_END.search(text)) is not None
+        and text[: end.start()].strip() != ""
+        and not _INNER_END.search(text)
         for text in texts
         if text.strip()
     ]
