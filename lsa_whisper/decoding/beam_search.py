@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, token_limit
+from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB
 from lsa_whisper.decoding.greedy import FoundTexts, Search, greedy_search
 
 
@@ -74,8 +74,8 @@ def beam_search(
         beams: how many texts of a window are followed.
     """
     prompts, rules = search.prompts, search.rules
-    positions, prompt_length = model.config.max_target_positions, prompts.shape[1]
-    limits = [token_limit(s, prompt_length, positions) for s in durations_s.tolist()]
+    limits = search.limits(durations_s, model.config.max_target_positions)
+    durations_s = search.ends_s(durations_s)
     complete: list[list[_Text]] = [[] for _ in limits]
     live = [_Text(window) for window in range(len(limits))]
     output = model(encoder_outputs=(hidden,), decoder_input_ids=prompts, use_cache=True)

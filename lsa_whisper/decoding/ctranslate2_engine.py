@@ -7,7 +7,8 @@ three points, which this module corrects:
   first step are computed in a separate call (a token after the prompt switches off CTranslate2's rules).
 - It takes one set of suppressed tokens per batch, but the timestamps after the end of the audio differ between windows.
   Those after the longest window are suppressed; a shorter window in which a later one was chosen is decoded alone. So
-  is one in which later ones had a part in a choice between timestamps together and text.
+  is one in which later ones had a part in a choice between timestamps together and text. Texts that are only compared
+  may have them.
 - It takes one length limit per batch. Each window's tokens are cut at the window's own limit.
 
 A model that writes speaker codes, or is given words that may be spoken, needs our rules at every step: its rows are
@@ -28,9 +29,23 @@ import torch
 
 from lsa_whisper.checkpoint import ConvertedCheckpoint, decoder_prompt, language_tokens
 from lsa_whisper.decoding.batches import Batches
-from lsa_whisper.decoding.ctranslate2_times import aligned_times_s, late_share, logits_of_step, token_logprob
-from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit, verify_language
-from lsa_whisper.decoding.features import log_mel
+from lsa_whisper.decoding.ctranslate2_times import (
+    aligned_times_s,
+    begin_logprob,
+    late_share,
+    logits_of_step,
+    storage_view,
+    token_logprobs,
+)
+from lsa_whisper.decoding.decoder import (
+    DecodedWindow,
+    SegmentParser,
+    first_language,
+    token_limit,
+    tokens_per_s,
+    verify_language,
+)
+from lsa_whisper.decoding.features import LastEncoded, log_mel
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.roles import speaker_codes
 from lsa_whisper.decoding.rules import DecodingRules, allowed_tokens
@@ -38,7 +53,6 @@ from lsa_whisper.decoding.style import DecodingStyle
 from lsa_whisper.decoding.two_texts import likelier_text
 from lsa_whisper.decoding.verified_rows import Proposal, VerifiedRow, complete_rows
 
-_NEVER = -1e30
 _LATE_SHARE = 0.05  # of the probability of all timestamps, for those after the audio; less hardly ever decides
 _Row = tuple[list[int], list[float], float, bool]
 """Tokens, their log-probabilities, the probability of no speech, and whether timestamps after the audio had a part."""
@@ -65,11 +79,14 @@ class CTranslate2Decoder:
         self._parser = SegmentParser(self._allowed.end, self._allowed.timestamps_s, self._text)
         self._rate_hz = int(converted.feature_extractor.sampling_rate)
         self._has_times = bool(self._allowed.timestamps_s)
+        self._last = LastEncoded()
         self._spectra_lock = threading.Lock()  # one batch at a time: the Fourier transform needs much memory
         self._languages = language_tokens(converted.tokenizer, converted.settings)
+        self._positions = int(converted.settings.max_length)
         self._prompt = self._prompt_in(language or first_language(self._languages, converted.path))
         self._columns = np.array(sorted(self._allowed.timestamps_s), dtype=np.int64)
         self._column_times_s = np.array([self._allowed.timestamps_s[index] for index in self._columns.tolist()])
+        self._tokens_per_s = tokens_per_s(self.style)
         self._rules: DecodingRules | None = None
         if speaker_codes(converted.settings) or self.style.words:
             self._rules = DecodingRules(*vocabulary, timestamps=self.style.timestamps, words=self.style.words)
@@ -84,7 +101,7 @@ class CTranslate2Decoder:
         verify_language(language, self._languages, self.style, self._converted.path)
         tokenizer, settings = self._converted.tokenizer, self._converted.settings
         self._start = decoder_prompt(tokenizer, settings, language=language, with_timestamps=self._has_times)
-        return self.style.before(self._start, tokenizer, settings, "", int(settings.max_length))
+        return self.style.before(self._start, tokenizer, settings, "", self._positions)
 
     def with_language(self, language: str) -> CTranslate2Decoder:
         """Return a decoder with the same model for another language (Whisper's code)."""
@@ -101,7 +118,9 @@ class CTranslate2Decoder:
 
     def _detect(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
         start = self._start[: self._start.index(int(self._converted.settings.decoder_start_token_id)) + 1]
-        rows = np.stack(self._logits_after(start, self._model.encode(_view(self._spectra(windows))), len(windows)))
+        hidden = self._last.encoded(windows, lambda: self._model.encode(storage_view(self._spectra(windows))))
+        begun = self._first_steps(start, hidden, len(windows))
+        rows = np.stack([logits for logits, _ in begun])
         scores = torch.from_numpy(rows[:, [*self._languages.values()]]).softmax(dim=-1).tolist()
         return [dict(zip(self._languages, row, strict=True)) for row in scores]
 
@@ -128,22 +147,20 @@ class CTranslate2Decoder:
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         durations_s = [min(len(window) / self._rate_hz, self._converted.context_s) for window in windows]
         spectra = self._spectra(windows)
-        hidden = self._model.encode(_view(spectra))
+        hidden = self._last.encoded(windows, lambda: self._model.encode(storage_view(spectra)))
         texts = self.texts(hidden, spectra, durations_s)
-        if self.second is None:
-            return texts
-        return list(map(likelier_text, texts, self.second.texts(hidden, spectra, durations_s)))
+        others = self.second.texts(hidden, spectra, durations_s) if self.second else []
+        return list(map(likelier_text, texts, others)) if self.second else texts
 
     def texts(self, hidden: Any, spectra: np.ndarray, durations_s: Sequence[float]) -> list[DecodedWindow]:
         """Return the text of each window in the style of this decoder alone."""
-        rows = (
-            self._verified(self._rules, hidden, spectra, durations_s)
-            if self._rules
-            else self._generate(hidden, durations_s)
-        )
+        if self._rules:
+            rows = self._verified(self._rules, hidden, spectra, durations_s)
+        else:
+            rows = self._generate(hidden, durations_s)
         times = self._times_s(hidden, durations_s, [row[0] for row in rows]) if self._word_times else None
         for index, (tokens, _, _, depends) in enumerate(rows):
-            if depends or self._exceeds_audio(tokens, durations_s[index]):
+            if depends or not {*tokens}.isdisjoint(self._late(durations_s[index]).tolist()):
                 alone = self._part(hidden, spectra, [index])
                 (rows[index],) = self._generate(alone, durations_s[index : index + 1])
                 if times:
@@ -167,16 +184,15 @@ class CTranslate2Decoder:
     def _part(self, hidden: Any, spectra: np.ndarray, indices: Sequence[int]) -> Any:
         """Return the encoder output of some windows; on a GPU they are encoded again, to avoid a copy."""
         if hidden.device != "cpu":
-            return self._model.encode(_view(spectra[indices]))
-        return _view(np.asarray(hidden.to(ctranslate2.DataType.float32))[indices])
+            return self._model.encode(storage_view(spectra[indices]))
+        return storage_view(np.asarray(hidden.to(ctranslate2.DataType.float32))[indices])
 
     def _verified(
         self, rules: DecodingRules, hidden: Any, spectra: np.ndarray, durations_s: Sequence[float]
     ) -> list[_Row]:
         """Return the same as :meth:`_generate`, as the rules choose it."""
-        first = self._first_steps(self._prompt, hidden, len(durations_s), self._allowed.no_speech is not None)
-        no_speech = [result.no_speech_prob if self._allowed.no_speech is not None else 0.0 for result in first]
-        logits = torch.from_numpy(np.stack([logits_of_step(result.logits[0][0]) for result in first]))
+        first, no_speech = zip(*self._first_steps(self._prompt, hidden, len(durations_s)), strict=True)
+        logits = torch.from_numpy(np.stack(first))
         silent = [self._silence.is_likely(each) for each in no_speech]
         begun = rules.choose_first(logits, torch.tensor(durations_s), silent)
         rows = [
@@ -191,7 +207,7 @@ class CTranslate2Decoder:
 
         Then comes the probability of no speech, and whether timestamps after the end of the audio had a part.
         """
-        late = self._columns[self._column_times_s > max(durations_s) + 1e-3].tolist()
+        forbidden = self._late(max(durations_s)).tolist()
         results = self._model.generate(
             hidden,
             [self._prompt] * len(durations_s),
@@ -200,19 +216,14 @@ class CTranslate2Decoder:
             return_logits_vocab=True,
             return_no_speech_prob=self._allowed.no_speech is not None,
             suppress_blank=bool(self._allowed.suppressed_at_begin),
-            suppress_tokens=[*self._allowed.suppressed, *late],
+            suppress_tokens=[*self._allowed.suppressed, *forbidden],
             max_initial_timestamp_index=max(0, len(self._columns) - 1),
         )
-        no_speech = [result.no_speech_prob if self._allowed.no_speech is not None else 0.0 for result in results]
+        no_speech = [self._no_speech(each) for each in results]
         may_end = [self._may_be_empty or (self._has_times and self._silence.is_likely(each)) for each in no_speech]
-        logits = (
-            self._logits_after(self._prompt, hidden, len(durations_s)) if any(may_end) else [None] * len(durations_s)
-        )
-        first = [each if may else None for each, may in zip(logits, may_end, strict=True)]
-        rows = [self._row(*each) for each in zip(results, first, durations_s, strict=True)]
-        times_s = self._allowed.timestamps_s
-        late = [late_share(*each, times_s) > _LATE_SHARE for each in zip(results, durations_s, strict=True)]
-        return [(*row, *each) for row, *each in zip(rows, no_speech, late, strict=True)]
+        first = self._first_steps(self._prompt, hidden, len(durations_s)) if any(may_end) else []
+        begun = [first[at][0] if may else None for at, may in enumerate(may_end)]
+        return [self._row(*each) for each in zip(results, begun, no_speech, durations_s, strict=True)]
 
     def _propose(
         self,
@@ -224,7 +235,7 @@ class CTranslate2Decoder:
         given: Sequence[Sequence[int]],
     ) -> list[Proposal]:
         """Return what CTranslate2 writes in some rows, after the tokens that are given in each."""
-        late = self._columns[self._column_times_s > max(durations_s[index] for index in indices) + 1e-3].tolist()
+        late = self._late(max(durations_s[index] for index in indices)).tolist()
         results = self._model.generate(
             self._part(hidden, spectra, indices) if len(indices) < len(durations_s) else hidden,
             [[*self._prompt, *tokens] for tokens in given],
@@ -240,61 +251,50 @@ class CTranslate2Decoder:
             for result in results
         ]
 
-    def _logits_after(self, prompt: list[int], hidden: Any, batch: int) -> list[Any]:
-        """Return the logits of each window's next token after a prompt, before any rule."""
-        return [logits_of_step(result.logits[0][0]) for result in self._first_steps(prompt, hidden, batch)]
-
-    def _first_steps(self, prompt: list[int], hidden: Any, batch: int, no_speech: bool = False) -> list[Any]:
-        """Return the results of a step after a prompt, before any rule."""
+    def _first_steps(self, prompt: list[int], hidden: Any, batch: int) -> list[tuple[np.ndarray, float]]:
+        """Return the logits of each window's next token after a prompt, before any rule, and of no speech."""
         results = self._model.generate(
             hidden,
             [[*prompt, self._allowed.end]] * batch,
             beam_size=1,
             max_length=2 * len(self._prompt) + 2,
             return_logits_vocab=True,
-            return_no_speech_prob=no_speech,
+            return_no_speech_prob=self._allowed.no_speech is not None,
             suppress_blank=False,
             suppress_tokens=[],
         )
-        return list(results)
+        return [(logits_of_step(each.logits[0][0]), self._no_speech(each)) for each in results]
 
-    def _row(self, result: Any, first: Any, duration_s: float) -> tuple[list[int], list[float]]:
-        tokens, limit = result.sequences_ids[0], self._limit(duration_s)
-        tokens = [*tokens, self._allowed.end][: min(len(result.logits[0]), limit)]
-        late = self._columns[self._column_times_s > duration_s + 1e-3]
-        steps = map(logits_of_step, result.logits[0])
-        logprobs = [token_logprob(logits, token, late) for logits, token in zip(steps, tokens, strict=False)]
-        if first is None:
-            return tokens, logprobs
-        # The end of text competes with the timestamps for the first position.
-        first[late] = -np.inf
-        candidates = [self._allowed.end, *self._columns.tolist()]
-        first_logprobs = torch.from_numpy(first[candidates]).log_softmax(dim=-1)
-        best = int(first_logprobs.argmax())
-        if best == 0:
-            return [self._allowed.end], [float(first_logprobs[0])]
-        logprobs[0] = max(_NEVER, float(first_logprobs[candidates.index(tokens[0])]))
-        return tokens, logprobs
+    def _no_speech(self, result: Any) -> float:
+        return float(result.no_speech_prob) if self._allowed.no_speech is not None else 0.0
 
-    def _exceeds_audio(self, tokens: Sequence[int], duration_s: float) -> bool:
-        return any(self._allowed.timestamps_s.get(token, 0.0) > duration_s + 1e-3 for token in tokens)
+    def _row(self, result: Any, first: Any, no_speech: float, duration_s: float) -> _Row:
+        end, late = self._allowed.end, self._late(duration_s)
+        tokens = [*result.sequences_ids[0], end][: min(len(result.logits[0]), self._limit(duration_s))]
+        logprobs, depends = token_logprobs(result, tokens, late), late_share(result, self._columns, late) > _LATE_SHARE
+        if first is not None:
+            began = begin_logprob(first, tokens[0], end=end, timestamps=self._columns, late=late)
+            if began.is_empty:
+                return [end], [began.end], no_speech, depends
+            logprobs[0] = began.token
+        return tokens, logprobs, no_speech, depends
 
     def _limit(self, duration_s: float) -> int:
-        return token_limit(duration_s, len(self._prompt), int(self._converted.settings.max_length))
+        return token_limit(duration_s, len(self._prompt), self._positions, self._tokens_per_s)
+
+    def _late(self, duration_s: float) -> np.ndarray:
+        """Return the timestamps that windows of this length may not have."""
+        latest_s = self._converted.context_s if self.style.is_compared else duration_s
+        return np.asarray(self._columns[self._column_times_s > latest_s + 1e-3])
 
     def _times_s(self, hidden: Any, durations_s: Sequence[float], rows: Sequence[list[int]]) -> list[list[float]]:
         """Return the start of each token of each row and, last, the end of its text, in seconds."""
         decoded = [
-            tokens[: self._parser.length(tokens, self._limit(duration_s))]
+            tokens[: self._parser.timed_length(tokens, self._limit(duration_s), is_compared=self.style.is_compared)]
             for tokens, duration_s in zip(rows, durations_s, strict=True)
         ]
         return aligned_times_s(self._converted, hidden, self._prompt, decoded, self._allowed.timestamps_s, durations_s)
 
     def _text(self, tokens: Sequence[int]) -> str:
-        return str(
-            self._converted.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        )
-
-
-def _view(spectra: np.ndarray) -> Any:
-    return ctranslate2.StorageView.from_array(np.ascontiguousarray(spectra))
+        decode = self._converted.tokenizer.decode
+        return str(decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import ctranslate2
 import numpy as np
@@ -15,6 +15,8 @@ import torch
 
 from lsa_whisper.checkpoint import ConvertedCheckpoint
 from lsa_whisper.errors import CheckpointError
+
+_NEVER = -1e30
 
 
 def aligned_times_s(
@@ -85,6 +87,11 @@ def _begins_s(
     return [min(round(first[position] * step_s, 6), duration_s) for position in positions]
 
 
+def storage_view(values: np.ndarray) -> Any:
+    """Return an array as CTranslate2 takes it."""
+    return ctranslate2.StorageView.from_array(np.ascontiguousarray(values))
+
+
 def logits_of_step(step: Any) -> np.ndarray:
     """Return a copy of the logits of one step, ``(vocabulary,)``; suppressed tokens have the lowest float."""
     return np.array(step.to(ctranslate2.DataType.float32))
@@ -105,16 +112,48 @@ def token_logprob(logits: np.ndarray, token: int, forbidden: np.ndarray) -> floa
     return min(0.0, chosen - most - float(np.log(np.exp(logits, out=logits).sum())))
 
 
-def late_share(result: Any, duration_s: float, timestamps_s: Mapping[int, float]) -> float:
-    """Return the largest share that timestamps after ``duration_s`` have in the choice of a timestamp after the first.
+def token_logprobs(result: Any, tokens: Sequence[int], forbidden: np.ndarray) -> list[float]:
+    """Return the log-probability of each of ``tokens``, which CTranslate2 generated, among the allowed tokens."""
+    steps = map(logits_of_step, result.logits[0])
+    return [token_logprob(logits, token, forbidden) for logits, token in zip(steps, tokens, strict=False)]
+
+
+class Begun(NamedTuple):
+    """The log-probabilities of a text that is empty, and of the timestamp that begins another one."""
+
+    end: float
+    token: float
+    is_empty: bool
+
+
+def begin_logprob(first: np.ndarray, token: int, *, end: int, timestamps: np.ndarray, late: np.ndarray) -> Begun:
+    """Return how likely it is that a text is empty: its end competes with the timestamps for the first position.
+
+    Args:
+        first: logits of the first step, ``(vocabulary,)``; overwritten.
+        token: the timestamp that was chosen.
+        end: the end of text.
+        timestamps: ids of all timestamps.
+        late: ids of those that are not allowed.
+    """
+    first[late] = -np.inf
+    candidates = [end, *timestamps.tolist()]
+    logprobs = torch.from_numpy(first[candidates]).log_softmax(dim=-1)
+    began = max(_NEVER, float(logprobs[candidates.index(token)]))
+    return Begun(float(logprobs[0]), began, int(logprobs.argmax()) == 0)
+
+
+def late_share(result: Any, timestamps: np.ndarray, late: np.ndarray) -> float:
+    """Return the largest share that ``late`` timestamps have in the choice of a timestamp after the first.
 
     Args:
         result: what CTranslate2 generated for a window, with its logits.
-        duration_s: length of the window's audio.
-        timestamps_s: token id -> seconds.
+        timestamps: ids of all timestamps.
+        late: ids of those after the window's audio.
     """
-    columns = np.array(sorted(timestamps_s), dtype=np.int64)
-    late = np.array([timestamps_s[column] > duration_s + 1e-3 for column in columns.tolist()], dtype=bool)
+    if not len(late):
+        return 0.0
+    known, is_late = {*timestamps.tolist()}, torch.from_numpy(np.isin(timestamps, late))
     steps = zip(result.sequences_ids[0][1:], result.logits[0][1:], strict=False)
-    chosen = [torch.from_numpy(logits_of_step(step)[columns]) for token, step in steps if token in timestamps_s]
-    return max((float(scores.softmax(dim=-1)[torch.from_numpy(late)].sum()) for scores in chosen), default=0.0)
+    chosen = [torch.from_numpy(logits_of_step(step)[timestamps]) for token, step in steps if token in known]
+    return max((float(scores.softmax(dim=-1)[is_late].sum()) for scores in chosen), default=0.0)

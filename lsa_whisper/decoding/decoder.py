@@ -127,7 +127,17 @@ TOKENS_PER_S = 30.0
 more."""
 
 
-def token_limit(duration_s: float, prompt_length: int, max_positions: int, tokens_per_s: float = TOKENS_PER_S) -> int:
+COMPARED_TOKENS_PER_S = 8.0
+"""At most so many tokens per second has a second text, which is compared only if it has an end: speech of five words a
+second, in the vocabulary of OpenAI's models."""
+
+
+def tokens_per_s(style: DecodingStyle) -> float:
+    """Return the most tokens per second of audio that a text of this style has."""
+    return COMPARED_TOKENS_PER_S if style.is_compared else TOKENS_PER_S
+
+
+def token_limit(duration_s: float, prompt_length: int, max_positions: int, most_per_s: float = TOKENS_PER_S) -> int:
     """Return the maximum number of tokens for a window of audio.
 
     The allowance of 24 leaves room for marks and timestamps in short windows.
@@ -135,7 +145,7 @@ def token_limit(duration_s: float, prompt_length: int, max_positions: int, token
     >>> token_limit(2.0, 3, 448), token_limit(30.0, 3, 448)
     (84, 445)
     """
-    return max(1, min(round(tokens_per_s * duration_s) + 24, max_positions - prompt_length))
+    return max(1, min(round(most_per_s * duration_s) + 24, max_positions - prompt_length))
 
 
 def first_language(languages: Mapping[str, int], path: str) -> str:
@@ -176,6 +186,11 @@ class SegmentParser:
     def length(self, tokens: Sequence[int], limit: int) -> int:
         """Return how many tokens come before the end of text, at most ``limit``."""
         return next((at for at, token in enumerate(tokens[:limit]) if token == self.end), min(limit, len(tokens)))
+
+    def timed_length(self, tokens: Sequence[int], limit: int, *, is_compared: bool) -> int:
+        """Return of how many tokens the times are needed: of a text that is compared, none unless it has an end."""
+        length = self.length(tokens, limit)
+        return 0 if is_compared and length == limit else length
 
     def window(
         self,

@@ -28,11 +28,24 @@ class Search:
         prompts: token ids that decoding starts with, ``(batch, prompt length)``.
         rules: the tokens that may come next.
         silence: when a row may end at once.
+        tokens_per_s: limit of the tokens per second of audio.
+        latest_s: the latest timestamp; ``None`` for the end of each window's audio.
     """
 
     prompts: torch.Tensor
     rules: DecodingRules
     silence: NoSpeechRule = NEVER_SILENT
+    tokens_per_s: float = TOKENS_PER_S
+    latest_s: float | None = None
+
+    def limits(self, durations_s: torch.Tensor, positions: int) -> list[int]:
+        """Return the most tokens of each window (see :func:`~lsa_whisper.decoding.decoder.token_limit`)."""
+        length = self.prompts.shape[1]
+        return [token_limit(s, length, positions, self.tokens_per_s) for s in durations_s.tolist()]
+
+    def ends_s(self, durations_s: torch.Tensor) -> torch.Tensor:
+        """Return the latest timestamp of each window."""
+        return durations_s if self.latest_s is None else torch.full_like(durations_s, self.latest_s)
 
 
 def greedy_search(
@@ -42,32 +55,26 @@ def greedy_search(
     durations_s: torch.Tensor,
     *,
     synced_ranks: bool = False,
-    tokens_per_s: float = TOKENS_PER_S,
 ) -> list[FoundTexts]:
     """Return what each of ``searches`` finds; all take their steps together.
 
     On a CPU, two texts of two windows take .6 of the time of one after the other, and of eight windows .9.
 
-    Every row has its own limit (see :func:`~lsa_whisper.decoding.decoder.token_limit`), so that the result for a window
-    does not depend on the other windows in its batch.
+    Every row has its own limit, so that the result for a window does not depend on the other windows in its batch.
 
     Args:
         model: a Whisper model.
         hidden: the encoder's output ``(batch, frames, width)``.
         searches: the texts of each window; their rules are those of one vocabulary.
         durations_s: length of the audio in each window, ``(batch,)``.
-        tokens_per_s: limit of the tokens per second of audio.
         synced_ranks: run as many steps as the slowest rank; required where every step gathers sharded layers.
     """
     batch, count, end = len(hidden), len(searches), searches[0].rules.end
     positions = model.config.max_target_positions
     step, seen = _side_by_side([search.prompts for search in searches], end)
-    limits = [
-        token_limit(s, search.prompts.shape[1], positions, tokens_per_s)
-        for search in searches
-        for s in durations_s.tolist()
-    ]
-    limit, durations_s = torch.tensor(limits, device=hidden.device), durations_s.repeat(count)
+    limits = [limit for search in searches for limit in search.limits(durations_s, positions)]
+    limit = torch.tensor(limits, device=hidden.device)
+    durations_s = torch.cat([search.ends_s(durations_s) for search in searches])
     hidden, prompts = hidden.repeat(count, 1, 1) if count > 1 else hidden, step
     longest = _highest(limit.max(), synced_ranks)
     tokens = torch.full((len(hidden), longest), end, device=hidden.device)

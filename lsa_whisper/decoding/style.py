@@ -31,6 +31,8 @@ class DecodingStyle:
         prompt: what the user wants to be read before each window, in front of the prompt of the labels.
         words: names and rare words that may be spoken.
         second: the style of a second text of each window; its words are taken where they are likelier.
+        is_compared: whether the text is a second one. Only its words count, so its timestamps may lie behind the audio,
+            and one that gets long is given up early.
     """
 
     labels: Labels
@@ -39,6 +41,7 @@ class DecodingStyle:
     prompt: str = ""
     words: tuple[str, ...] = ()
     second: DecodingStyle | None = None
+    is_compared: bool = False
 
     @property
     def asked(self) -> str:
@@ -119,5 +122,5 @@ def _stock_verbatim(path: str, language: str) -> DecodingStyle:
             f"{path}: a model without fine-tuning writes verbatim in {', '.join(sorted(VERBATIM_PROMPTS))}, not in "
             f"{language}; choose fluent, or fine-tune it"
         )
-    second = DecodingStyle(Labels("fluent"), is_stock=True)
+    second = DecodingStyle(Labels("fluent"), is_stock=True, is_compared=True)
     return DecodingStyle(Labels("verbatim", prompt=prompt), timestamps=False, is_stock=True, second=second)

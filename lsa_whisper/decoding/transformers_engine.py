@@ -19,8 +19,15 @@ from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
 from lsa_whisper.decoding.batches import Batches
 from lsa_whisper.decoding.beam_search import two_pass_search
 from lsa_whisper.decoding.cross_attention import alignment_heads, cross_attention, mean_in_step
-from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit, verify_language
-from lsa_whisper.decoding.features import log_mel
+from lsa_whisper.decoding.decoder import (
+    DecodedWindow,
+    SegmentParser,
+    first_language,
+    token_limit,
+    tokens_per_s,
+    verify_language,
+)
+from lsa_whisper.decoding.features import LastEncoded, log_mel
 from lsa_whisper.decoding.greedy import FoundTexts, Search, greedy_search
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.rules import DecodingRules
@@ -47,7 +54,8 @@ class TransformersDecoder:
         self.model, self.style = checkpoint.model, style or DecodingStyle(checkpoint.labels)
         if checkpoint.trim_margin_s is not None:
             accept_shorter_inputs(self.model.get_encoder())
-        self.batch_size = batch_size
+        self.batch_size, self._last = batch_size, LastEncoded()
+        self._tokens_per_s = tokens_per_s(self.style)
         generation_config, size = self.model.generation_config, self.model.config.vocab_size
         self.rules = DecodingRules(
             checkpoint.tokenizer,
@@ -102,9 +110,9 @@ class TransformersDecoder:
     def _detect(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
         start = self._start[: self._start.index(int(self.model.generation_config.decoder_start_token_id)) + 1]
         with torch.inference_mode():
-            hidden = self.model.get_encoder()(self.features(windows))
+            hidden = self._encoded(windows)
             inputs = torch.tensor([start] * len(windows), device=self.model.device)
-            logits = self.model(encoder_outputs=hidden, decoder_input_ids=inputs).logits[:, -1]
+            logits = self.model(encoder_outputs=(hidden,), decoder_input_ids=inputs).logits[:, -1]
             scores = logits[:, [*self._languages.values()]].float().softmax(dim=-1).tolist()
         return [dict(zip(self._languages, row, strict=True)) for row in scores]
 
@@ -117,9 +125,13 @@ class TransformersDecoder:
         batches, decoded = Batches(windows, self.batch_size, self._input_share), []
         with torch.inference_mode():
             for batch in batches:
-                hidden = self.model.get_encoder()(self.features(batch)).last_hidden_state
-                decoded.append(self.texts(hidden, batch))
+                decoded.append(self.texts(self._encoded(batch), batch))
         return batches.in_order(decoded)
+
+    def _encoded(self, windows: Sequence[np.ndarray]) -> torch.Tensor:
+        encoder = self.model.get_encoder()
+        found: torch.Tensor = self._last.encoded(windows, lambda: encoder(self.features(windows)).last_hidden_state)
+        return found
 
     def decode_with_prompt(self, window: np.ndarray, previous: str) -> DecodedWindow:
         """Return the result of one window, with the text of the one before it as Whisper's prompt.
@@ -154,7 +166,9 @@ class TransformersDecoder:
 
     def search(self, count: int) -> Search:
         """Return what is searched in ``count`` windows."""
-        return Search(torch.tensor([self.prompt] * count, device=self.model.device), self.rules, self.silence)
+        prompts = torch.tensor([self.prompt] * count, device=self.model.device)
+        latest_s = self._checkpoint.context_s if self.style.is_compared else None
+        return Search(prompts, self.rules, self.silence, self._tokens_per_s, latest_s)
 
     def texts_of(self, found: FoundTexts, hidden: torch.Tensor, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         """Return what was found in a batch as text with times; see :meth:`texts`."""
@@ -177,7 +191,8 @@ class TransformersDecoder:
         return spectra.to(self.model.device, self.model.dtype)
 
     def _limit(self, duration_s: float) -> int:
-        return token_limit(duration_s, len(self.prompt), self.model.config.max_target_positions)
+        positions = self.model.config.max_target_positions
+        return token_limit(duration_s, len(self.prompt), positions, self._tokens_per_s)
 
     def _result(
         self,
@@ -201,7 +216,7 @@ class TransformersDecoder:
         if not self._word_times:
             return [[] for _ in rows]
         texts = [
-            row[: self._parser.length(row, self._limit(duration_s))]
+            row[: self._parser.timed_length(row, self._limit(duration_s), is_compared=self.style.is_compared)]
             for row, duration_s in zip(rows, durations_s, strict=True)
         ]
         weights = cross_attention(self.model, hidden, self.prompt, texts, alignment_heads(self.model))

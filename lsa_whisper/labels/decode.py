@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from lsa_whisper.chat import Line, Utterance, utterance
 from lsa_whisper.chat.codes import MAX_SPEAKER_CODE, SPEAKER_CODE
 from lsa_whisper.labels.canonical import AUDIBLE_EVENTS, LABEL_TERMINATORS, canonical_words
 from lsa_whisper.labels.characters import ordinary_characters
-from lsa_whisper.labels.infer_marks import infer_all_marks
+from lsa_whisper.labels.infer_marks import infer_all_marks, is_disfluent_repeat
 from lsa_whisper.labels.notation import label_to_chat
 from lsa_whisper.labels.numbers import without_joiners, without_revised_numbers, written_numbers
 from lsa_whisper.labels.repair import repair_text, sentences
@@ -60,6 +61,8 @@ def decode(
     '&-um <I want> [/] I want it .'
     >>> decode("[UM] I wa* want it. [laughter]", Labels("verbatim")).utterances[0].text
     '&-um I &+wa want it .'
+    >>> decode("And some words. Words, words. OK.", Labels("verbatim")).utterances[0].text
+    'and some words [/] words [/] words .'
     >>> [u.text for u in decode("I want it [laughs]. [Music]", Labels("chat")).utterances]
     ['I want it &=laughs .']
     """
@@ -114,7 +117,25 @@ def _draft(text: str, labels: Labels, speaker: str, language: str) -> _Draft:
         repaired, count = repair_text(turn, marks=chat, language=language, written=written)
         repairs += count
         found += [_Sentence(speaker, words, terminator, written) for words, terminator in sentences(repaired)]
-    return _Draft(found, repairs)
+    return _Draft(_with_copies(found) if labels.style == "verbatim" else found, repairs)
+
+
+def _with_copies(found: Sequence[_Sentence]) -> list[_Sentence]:
+    """Return the sentences, of which those that only repeat the last word of the one before belong to it.
+
+    Whisper ends a sentence before *words, words, words*, as the speaker has not. One copy alone stays a sentence, since
+    listeners say the last word again, too: *That's a dog. Dog.*
+    """
+    joined = list(found[:1])
+    for before, each in pairwise(found):
+        *others, last = joined[-1].words.split() or [""]
+        copies = each.words.casefold().split()
+        is_copy = others and len(copies) > 1 and {*copies} == {last.casefold()} and is_disfluent_repeat(copies[:1])
+        if is_copy and (before.speaker, before.terminator) == (each.speaker, "."):
+            joined[-1] = each._replace(words=" ".join([*others, last, *[last] * len(copies)]))
+        else:
+            joined.append(each)
+    return joined
 
 
 def _decoded(draft: _Draft, marked: Mapping[str, str], chat: bool, tagger: Tagger | None) -> Decoded:

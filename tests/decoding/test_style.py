@@ -48,7 +48,8 @@ def test_each_prompt_has_fillers_of_its_language(language):
 
 def test_a_stock_model_is_asked_in_english_only_unless_told_otherwise(stock):
     fluent, labels = DecodingStyle(Labels("fluent"), is_stock=True), Labels("verbatim", prompt=VERBATIM_PROMPTS["eng"])
-    asked = DecodingStyle(labels, timestamps=False, is_stock=True, second=fluent)
+    second = dataclasses.replace(fluent, is_compared=True)
+    asked = DecodingStyle(labels, timestamps=False, is_stock=True, second=second)
     assert decoding_style(stock, None, "eng").labels.prompt == asked.labels.prompt
     assert decoding_style(stock, None, "eng") == decoding_style(stock, "verbatim", "eng") == asked
     for style, language in ((None, "spa"), (None, "und"), ("fluent", "eng")):

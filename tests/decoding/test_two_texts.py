@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from tiny_whisper import build_checkpoint, voice
 
 from lsa_whisper import checkpoint
-from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken, tokens_per_s
+from lsa_whisper.decoding.features import LastEncoded
 from lsa_whisper.decoding.style import DecodingStyle
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.decoding.two_texts import likelier_text
@@ -137,3 +138,40 @@ def test_both_texts_of_a_window_come_from_one_pass_of_the_encoder(tmp_path, monk
         map(likelier_text, *([decode(style).decode_with_prompt(windows[0], "yes.")] for style in (asked, plain)))
     )
     require_same([decode(both).decode_with_prompt(windows[0], "yes.")], after)
+
+
+def compared_text(model, sounds, tmp_path, engine):
+    """The texts of a model that are only compared, alone and in a batch."""
+    style = DecodingStyle(Labels("fluent"), is_compared=True)
+    if engine == "ct2":
+        from lsa_whisper.decoding.ctranslate2_engine import CTranslate2Decoder
+
+        folder = checkpoint.export(model.path, tmp_path / "ct2", to="ct2")
+        decoder = CTranslate2Decoder(checkpoint.load_converted(folder), style=style, word_times=True)
+    else:
+        decoder = TransformersDecoder(model, style=style, word_times=True)
+    return [decoder.decode([sound])[0] for sound in sounds], decoder.decode(sounds)
+
+
+@pytest.mark.parametrize("engine", ["transformers", pytest.param("ct2", marks=pytest.mark.slow)])
+def test_a_text_that_is_compared_is_given_up_early_and_does_not_depend_on_its_batch(tmp_path, engine):
+    model = checkpoint.load(build_checkpoint(tmp_path / "model", multilingual=True, special=("<|startofprev|>",)))
+    sounds = [voice(1), voice(2)[:9000]]
+    alone, together = compared_text(model, sounds, tmp_path, engine)
+    require_same(together, alone)
+    for text, sound in zip(together, sounds, strict=True):
+        limit = round(tokens_per_s(DecodingStyle(Labels(), is_compared=True)) * len(sound) / 16_000) + 24
+        assert text.tokens <= limit
+        assert text.complete or not any(segment.timed for segment in text.segments)
+
+
+def test_a_window_is_encoded_once_if_it_is_the_last_one_that_was_encoded_alone():
+    memory, calls = LastEncoded(), []
+
+    def encoded(*sounds):
+        return memory.encoded(sounds, lambda: calls.append(len(sounds)) or len(calls))
+
+    one, other = voice(1), voice(2)
+    assert [encoded(one), encoded(one.copy()), encoded(other), encoded(one), encoded(one, other), encoded(one)] == [
+        1, 1, 2, 3, 4, 3
+    ]  # fmt: skip

@@ -74,10 +74,9 @@ class DevDecoder:
             ((tokens, _, _),) = greedy_search(
                 whisper,
                 hidden,
-                [Search(prompts, self._rules)],
+                [Search(prompts, self._rules, tokens_per_s=self._tokens_per_s)],
                 batch["durations_s"],
                 synced_ranks=layers_are_sharded(model),
-                tokens_per_s=self._tokens_per_s,
             )
         return tokens
 
