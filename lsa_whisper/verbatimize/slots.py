@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from lsa_whisper.chat.filled_pauses import UNMARKED_FILLERS, fillers
 from lsa_whisper.labels.notation import label_to_chat
@@ -59,6 +59,19 @@ class Slot:
     free: bool = False
     cuts: bool = False
     stamp: bool = False
+
+    def only(self, inserted: Collection[tuple[int, Insertion]]) -> Slot:
+        """Return the slot before which nothing else may be inserted than ``inserted``, each with its utterance."""
+        arcs = tuple(
+            arc
+            for arc in self.arcs
+            if arc.advances or all((self.utterance, insertion) in inserted for insertion in arc.insertions)
+        )
+        listed = {insertion for arc in self.arcs for insertion in arc.insertions}
+        others = [
+            own for at, own in inserted if at == self.utterance and own.offset == self.offset and own not in listed
+        ]
+        return replace(self, arcs=arcs, free=self.free and bool(others), cuts=self.cuts and bool(others))
 
     @property
     def shortest(self) -> int:

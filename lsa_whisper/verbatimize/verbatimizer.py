@@ -15,7 +15,7 @@ from lsa_whisper.decoding.style import decoding_style, is_stock
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import Labels, encode
 from lsa_whisper.languages import chat_code, whisper_code
-from lsa_whisper.verbatimize.clean_text import insert, join_retraces, read_clean_text
+from lsa_whisper.verbatimize.clean_text import Insertion, insert, join_retraces, read_clean_text
 from lsa_whisper.verbatimize.constraint import Constraint
 from lsa_whisper.verbatimize.search import BeamSearch
 from lsa_whisper.verbatimize.slots import window_slots
@@ -91,10 +91,16 @@ class Verbatimizer:
             return []
         duration_s = window.span.duration_ms / 1000
         last = sum(at_s <= duration_s + 1e-3 for _, at_s in self._stamps_s)
-        found = self._search.search(self._encode(recording, window), prompt, constraint, last)
-        bodies = []
+        hidden = self._encode(recording, window)
+        found = self._search.search(hidden, prompt, constraint, last)
+        bodies, inserted = [], found.inserted
+        if any(map(_is_filler, inserted)):
+            # The beam may have lost a likelier text without one of them: after a prompt, many begin with a filler.
+            fewer = Constraint([slot.only(inserted) for slot in slots], self._vocabulary, limit)
+            again = self._search.search(hidden, prompt, fewer, last)
+            inserted = tuple(each for each in inserted if each in again.inserted or not _is_filler(each))
         for place, before in enumerate(members):
-            own = join_retraces([insertion for at, insertion in found.inserted if at == place])
+            own = join_retraces([insertion for at, insertion in inserted if at == place])
             bodies.append(_checked(before, insert(before, own)).body)
         return bodies
 
@@ -112,6 +118,10 @@ class Verbatimizer:
             model = checkpoint.model
             hidden: torch.Tensor = model.get_encoder()(spectra.to(model.device, model.dtype)).last_hidden_state
         return hidden
+
+
+def _is_filler(inserted: tuple[int, Insertion]) -> bool:
+    return inserted[1].text.startswith("&-")
 
 
 def _checked(before: Utterance, after: Utterance) -> Utterance:
