@@ -19,8 +19,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsa_whisper.chat.disfluencies import Disfluency
-from lsa_whisper.chat.flucalc import count_as_flucalc, words_and_syllables
-from lsa_whisper.chat.fluency_marks import COUNTS, Counts, count_retrace, count_signs, counted_codes
+from lsa_whisper.chat.flucalc import (
+    COUNTS,
+    Counts,
+    count_as_flucalc,
+    count_retrace,
+    count_signs,
+    counted_codes,
+    words_and_syllables,
+)
 from lsa_whisper.chat.main_tier import Utterance
 from lsa_whisper.chat.syllables import syllables
 from lsa_whisper.chat.tree import Item, Marker, Word, walk

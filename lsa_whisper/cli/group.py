@@ -15,7 +15,7 @@ from lsa_whisper.cli.types import PATH
 from lsa_whisper.cli.wording import as_options
 from lsa_whisper.errors import LsaWhisperError, printable
 from lsa_whisper.system.disk import disk_error_reason
-from lsa_whisper.system.rank_exit import skipped_finalization
+from lsa_whisper.system.interpreter import skipped_finalization
 from lsa_whisper.version import __version__
 
 _SILENT = ("HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK", "WANDB_DISABLED", "DISABLE_SAFETENSORS_CONVERSION")

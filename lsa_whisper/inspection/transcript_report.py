@@ -9,7 +9,7 @@ from typing import Any
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Transcript
-from lsa_whisper.chat.fluency_marks import COUNTS
+from lsa_whisper.chat.flucalc import COUNTS
 from lsa_whisper.errors import ChatSyntaxError, printable
 from lsa_whisper.inspection.left_out import banner_lines, is_complete, with_gaps
 from lsa_whisper.inspection.measure_names import explained, measure_name

@@ -15,7 +15,7 @@ from lsa_whisper.review.settings import read_review_settings
 from lsa_whisper.review.sounds import SessionSound, list_sounds
 from lsa_whisper.review.transcription import TranscriptionJob
 from lsa_whisper.review.view import TranscriptView
-from lsa_whisper.system.collector import without_collector
+from lsa_whisper.system.interpreter import without_collector
 
 
 class OpenFiles:

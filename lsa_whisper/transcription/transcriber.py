@@ -12,7 +12,7 @@ from typing import Unpack
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, each_channel
 from lsa_whisper.audio.speech import vad
 from lsa_whisper.audio.speech.energy import SpeechActivity
-from lsa_whisper.chat.media_name import corpus_of, media_name
+from lsa_whisper.chat.files import corpus_of, media_name
 from lsa_whisper.checkpoint import Checkpoint, ConvertedCheckpoint
 from lsa_whisper.decoding.confidences import load_calibration
 from lsa_whisper.decoding.engines import load_engine, resolve_device

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from lsa_whisper.chat import Line, Problem, Transcript, Utterance, check
-from lsa_whisper.chat.check import tier_problems
+from lsa_whisper.chat.checks import tier_problems
 from lsa_whisper.chat.checks.context import context_of
 from lsa_whisper.chat.checks.dependent_tiers import dependent_problems
-from lsa_whisper.chat.checks.layout import layout_problems
+from lsa_whisper.chat.checks.lines import layout_problems
 from lsa_whisper.review.edits.change import Change, EditError, with_blocks
 
 _AROUND = 12

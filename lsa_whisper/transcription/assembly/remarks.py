@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from lsa_whisper.audio import Recording
 from lsa_whisper.audio.speech.energy import SpeechActivity
-from lsa_whisper.chat.media_name import media_name
+from lsa_whisper.chat.files import media_name
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.decoding.partial import WindowResult
 from lsa_whisper.errors import printable

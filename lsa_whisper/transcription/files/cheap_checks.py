@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lsa_whisper.chat.files import is_transcript
-from lsa_whisper.chat.media_name import media_name
+from lsa_whisper.chat.files import is_transcript, media_name
 from lsa_whisper.errors import DiskError, LsaWhisperError
 from lsa_whisper.formats import FORMATS
 from lsa_whisper.languages import is_known

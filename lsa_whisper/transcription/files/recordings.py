@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
-from lsa_whisper.chat.media_name import media_name
+from lsa_whisper.chat.files import media_name
 from lsa_whisper.errors import AudioError
 from lsa_whisper.system.failed_files import FailedFile
 from lsa_whisper.system.own_files import verify_inside

@@ -1,12 +1,31 @@
-"""The end of a process that is one rank of several."""
+"""The Python interpreter: its search for cyclic garbage, and its finalization."""
 
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+
+
+@contextmanager
+def without_collector(*, keep: bool = False) -> Iterator[None]:
+    """Stop the search while objects are made that hold no cycles: a third of the time of reading a long transcript.
+
+    Args:
+        keep: Whether what was made stays until the program ends, so that later searches pass over it.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            if keep:
+                gc.freeze()
+            gc.enable()
 
 
 @contextmanager

@@ -1,12 +1,35 @@
-"""The end of a rank: the status of its command, whatever happens while Python would be finalized."""
+"""The search for garbage rests and resumes, also after an error; a rank ends with the status of its command."""
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
 
 import pytest
+
+from lsa_whisper.system.interpreter import without_collector
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_the_search_goes_on_afterwards(keep):
+    with pytest.raises(ValueError), without_collector(keep=keep):
+        assert not gc.isenabled()
+        raise ValueError
+    assert gc.isenabled()
+    gc.unfreeze()
+
+
+def test_a_search_that_rests_already_is_not_begun():
+    gc.disable()
+    try:
+        with without_collector():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
 
 PROGRAM = """
 import os, sys
