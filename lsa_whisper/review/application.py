@@ -11,10 +11,8 @@ from lsa_whisper.review.actions import perform
 from lsa_whisper.review.guard import TooLargeError
 from lsa_whisper.review.open_files import OpenFiles
 from lsa_whisper.review.page_files import PAGE_FILES, page_file
-from lsa_whisper.review.peaks import stream_peaks, wav_clip
 from lsa_whisper.review.saved import FOLDER, RevisionError
-from lsa_whisper.review.sounds import SessionSound
-from lsa_whisper.review.spectrogram import TILE_MS, tile
+from lsa_whisper.review.sounds import TILE_MS, SessionSound, stream_peaks, tile, wav_clip
 from lsa_whisper.system import plain_json
 
 if TYPE_CHECKING:
