@@ -15,8 +15,7 @@ from lsa_whisper import manifest
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.checkpoint.whisper_constants import CONTEXT_S
 from lsa_whisper.errors import LsaWhisperError, ManifestError
-from lsa_whisper.inspection.counts import WindowCounts
-from lsa_whisper.inspection.distribution import Distribution
+from lsa_whisper.inspection.counts import Distribution, WindowCounts
 from lsa_whisper.inspection.tokens import TokenCounter
 from lsa_whisper.manifest import Segment
 from lsa_whisper.system import plain_json

@@ -1,13 +1,18 @@
-"""Figures of prepared data: histograms of its windows, and the disfluencies of each role."""
+"""A self-contained HTML page on prepared data: tables, figures and audio clips; no scripts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
 
 from lsa_whisper.chat import Disfluency
-from lsa_whisper.inspection.distribution import Distribution
+from lsa_whisper.inspection.counts import Distribution, timed_lines
 from lsa_whisper.inspection.survey import Survey
+from lsa_whisper.inspection.tables import describe_segment, survey_notes, survey_tables
 from lsa_whisper.inspection.text_output import format_number
+from lsa_whisper.inspection.write_page import load_clip, write_page
+from lsa_whisper.manifest import Segment
 from lsa_whisper.page.figures import Plot, PlotBox
 from lsa_whisper.page.terms import CLASSES
 
@@ -81,3 +86,42 @@ def rates_plot(rates: Rates, title: str = "Disfluencies per 100 fluent words") -
     rows = tuple(CLASSES[kind][0] for kind in kinds)
     top = 1.05 * max((box.high_x for box in boxes), default=1.0)
     return Plot(title, tuple(groups), (), (0.0, top), None, "per 100 fluent words", boxes=boxes, rows=rows)
+
+
+_ROWS = 200
+
+
+def write_survey_page(path: Path, survey: Survey, out: Path) -> None:
+    """Write the statistics of the data at ``path`` to the HTML file ``out``, atomically.
+
+    Raises:
+        CorpusError: ``out`` cannot be written.
+    """
+    facts: dict[str, Any] = {
+        "path": path,
+        "survey": survey,
+        "remarks": survey_notes(survey),
+        "tables": survey_tables(path, survey, most=_ROWS),
+        "figures": survey_plots(survey),
+        "clips": {
+            "Random examples": _clips((None, row) for row in survey.examples),
+            "Spliced speech, two windows of each class": _clips((None, row) for row in survey.spliced),
+            "Slow outliers, lowest speech rate first": _clips(survey.slow),
+            "Fast outliers, highest speech rate first": _clips(survey.fast),
+        },
+    }
+    write_page("page.html.jinja", facts, out)
+
+
+def _clips(rows: Iterable[tuple[float | None, Segment]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "row": row,
+            "place": describe_segment(row),
+            "rate": rate,
+            "clip": load_clip(row.audio_filepath, row.span),
+            "prompt": row.prompt,
+            "lines": timed_lines(row.text),
+        }
+        for rate, row in rows
+    ]
