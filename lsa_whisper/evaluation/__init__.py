@@ -11,20 +11,18 @@ from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.evaluation.differences import Difference, deciding_metric
 from lsa_whisper.evaluation.material import Material, command_line
-from lsa_whisper.evaluation.pairing import PairedFiles, pair_files
+from lsa_whisper.evaluation.pairing import PairedFiles, pair_files, transcript_at
 from lsa_whisper.evaluation.persons import check_grouping, people_in, persons_of
 from lsa_whisper.evaluation.progress import announce_long, track_recordings
 from lsa_whisper.evaluation.report_rows import ReportRows
 from lsa_whisper.evaluation.results import Evaluation
-from lsa_whisper.evaluation.transcripts import transcript_at
 from lsa_whisper.evaluation.word_counts import WordCounts
 from lsa_whisper.languages import chat_code
 from lsa_whisper.page.language import check_page_language
 from lsa_whisper.scoring import verbatim_benchmark
 from lsa_whisper.scoring.bootstrap import MIN_SAMPLES, SAMPLES, Resamples
 from lsa_whisper.scoring.counts import Detections, WordErrors
-from lsa_whisper.scoring.file_scores import FileCounts, FileScores, Totals
-from lsa_whisper.scoring.file_table import FileTable
+from lsa_whisper.scoring.file_scores import FileCounts, FileScores, FileTable, Totals
 from lsa_whisper.scoring.groups import ParsedTranscript
 from lsa_whisper.scoring.normalize import normalize
 from lsa_whisper.scoring.published import check_modes

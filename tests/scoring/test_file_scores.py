@@ -10,8 +10,7 @@ from lsa_whisper.chat import Disfluency, Participant
 from lsa_whisper.evaluation import evaluate
 from lsa_whisper.evaluation.report_rows import ReportRows
 from lsa_whisper.scoring.counts import ByLabel, WordErrors
-from lsa_whisper.scoring.file_scores import FileCounts, Totals
-from lsa_whisper.scoring.file_table import FileTable
+from lsa_whisper.scoring.file_scores import FileCounts, FileTable, Totals
 from lsa_whisper.scoring.groups import ParsedTranscript
 from lsa_whisper.scoring.metrics import METRICS
 from lsa_whisper.scoring.score_file import score_file
