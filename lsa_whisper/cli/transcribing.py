@@ -163,7 +163,7 @@ def transcribe(**parameters: Any) -> None:
 
     Example: lsa-whisper transcribe interview.wav
     """
-    from lsa_whisper.transcription.files.standard_input import STANDARD_INPUT, spool_standard_input
+    from lsa_whisper.transcription.files.recordings import STANDARD_INPUT, spool_standard_input
 
     inputs, out = parameters.pop("inputs"), parameters.pop("out")
     with spool_standard_input(inputs, out) as (recordings, folder):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
-from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, each_channel
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.audio.speech import vad
 from lsa_whisper.audio.speech.energy import SpeechActivity
 from lsa_whisper.chat.files import corpus_of, media_name
@@ -25,10 +25,9 @@ from lsa_whisper.languages import chat_code, language_name, whisper_code
 from lsa_whisper.retraces import Tagger, tagger_for
 from lsa_whisper.retraces.corpus_tagger import CorpusTagger
 from lsa_whisper.transcription.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble_with_scores
-from lsa_whisper.transcription.assembly.missed_speech import missed_speech
-from lsa_whisper.transcription.assembly.remarks import recording_remarks, text_remarks
+from lsa_whisper.transcription.assembly.remarks import missed_speech, recording_remarks, text_remarks
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, one_speaker
-from lsa_whisper.transcription.assembly.tracks import merge_tracks
+from lsa_whisper.transcription.assembly.tracks import each_channel, merge_tracks
 from lsa_whisper.transcription.long_form.decode import LongFormDecoder
 from lsa_whisper.transcription.long_form.repairs import REPAIRS, SKIPPED
 from lsa_whisper.transcription.options import AUTO, MIXED, OptionChanges, TranscriptionOptions, combine

@@ -22,8 +22,12 @@ from lsa_whisper.manifest import is_unicode
 from lsa_whisper.retraces import Tagger
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.assembly.confidence import word_logprobs
-from lsa_whisper.transcription.assembly.pauses import between_pauses
-from lsa_whisper.transcription.assembly.placement import SpeakerLookup, attribute_speakers, place_utterances
+from lsa_whisper.transcription.assembly.placement import (
+    SpeakerLookup,
+    attribute_speakers,
+    between_pauses,
+    place_utterances,
+)
 from lsa_whisper.transcription.assembly.recognized import stretches
 from lsa_whisper.transcription.assembly.remarks import language_remarks, places, spoken_languages
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns

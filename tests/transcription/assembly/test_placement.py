@@ -8,7 +8,7 @@ from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedTok
 from lsa_whisper.labels import Labels
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.assembly.assemble import TranscriptHeader, assemble
-from lsa_whisper.transcription.assembly.pauses import between_pauses
+from lsa_whisper.transcription.assembly.placement import between_pauses
 
 
 def segment(*tokens):

@@ -11,7 +11,7 @@ from lsa_whisper.audio.speech.energy import SpeechActivity
 from lsa_whisper.chat import utterance
 from lsa_whisper.decoding.confidences import Confidences, confidences_path, read_confidences, write_confidences
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcription.assembly.missed_speech import missed_speech
+from lsa_whisper.transcription.assembly.remarks import missed_speech
 from lsa_whisper.transcription.assembly.review import collect_reviews
 
 WORDS = ("one", "two", "three", "four")
