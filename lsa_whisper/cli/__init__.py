@@ -3,32 +3,18 @@
 A command's parameters are its function's parameters, by name; ``VERBS`` imports it.
 """
 
-from lsa_whisper.cli import (
-    aligning,
-    batchalign,
-    converting,
-    evaluating,
-    machine,
-    models,
-    preparing,
-    reviewing,
-    training,
-    transcribing,
-)
+from lsa_whisper.cli import batchalign, evaluating, machine, preparing, training, transcribing, transcripts
 from lsa_whisper.cli.functions import VERBS
 from lsa_whisper.cli.group import main
 
 __all__ = [
     "VERBS",
-    "aligning",
     "batchalign",
-    "converting",
     "evaluating",
     "machine",
     "main",
-    "models",
     "preparing",
-    "reviewing",
     "training",
     "transcribing",
+    "transcripts",
 ]

@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from lsa_whisper.cli.functions import VERBS
-from lsa_whisper.cli.group import PATH, call, main, show
-from lsa_whisper.cli.option_groups import GroupedCommand
+from lsa_whisper.cli.group import PATH, GroupedCommand, call, main, show
 from lsa_whisper.cli.types import LANGUAGE, MODEL, TABLE, TRANSCRIPT_OR_FOLDER, device_option, verbose_option
 
 _GROUPS = {
