@@ -13,9 +13,8 @@ from functools import partial as bind
 
 import torch
 
-from lsa_whisper.align.heads import AlignmentHeads
 from lsa_whisper.align.matching import DecodedWord, Matches, match_words, renumbered, spoken_order
-from lsa_whisper.align.model import AlignmentModel, spoken_places, token_spans
+from lsa_whisper.align.model import AlignmentHeads, AlignmentModel, spoken_places, token_spans
 from lsa_whisper.align.ranges import SKIP, SKIP_UNRECOGNIZED, Scores, WordRange, borders, divide
 from lsa_whisper.align.sections import AlignedSection, find_sections
 from lsa_whisper.align.text import TextWord, TokenizedText, text_tokens, text_words, word_key

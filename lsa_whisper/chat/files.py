@@ -11,8 +11,7 @@ import unicodedata
 from pathlib import Path
 
 from lsa_whisper.chat.codes import MEDIA_EXTENSIONS
-from lsa_whisper.system.failed_files import FailedFile
-from lsa_whisper.system.listing import list_files
+from lsa_whisper.system.files import FailedFile, list_files
 
 
 def list_transcripts(folder: Path) -> tuple[list[Path], list[FailedFile]]:

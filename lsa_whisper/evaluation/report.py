@@ -21,8 +21,7 @@ from lsa_whisper.evaluation.report_rows import embedded_clips, page_data, sound_
 from lsa_whisper.evaluation.results import Evaluation
 from lsa_whisper.evaluation.tables import tables
 from lsa_whisper.labels import NOT_TRANSCRIBED
-from lsa_whisper.page import templates
-from lsa_whisper.page.files import write_report_files
+from lsa_whisper.page import templates, write_report_files
 from lsa_whisper.page.language import gettext, page_language
 from lsa_whisper.page.terms import CLASSES, MEASURES, class_title
 from lsa_whisper.scoring.bootstrap import MIN_EVENTS

@@ -20,7 +20,7 @@ from lsa_whisper.inspection.transcript_report import (
 )
 from lsa_whisper.manifest import SPLITS
 from lsa_whisper.page.language import check_page_language
-from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.files import FailedFile
 from lsa_whisper.system.umask import private_umask
 
 __all__ = ["inspect"]

@@ -24,7 +24,7 @@ from lsa_whisper.labels import NOT_TRANSCRIBED, Coverage, is_draft, read_coverag
 from lsa_whisper.labels.coverage import NOT_CHECKED
 from lsa_whisper.splice import DisfluencyProfile, count_profile
 from lsa_whisper.system.atomic_write import write_atomic
-from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.files import FailedFile
 from lsa_whisper.system.terminal import TerminalTable, render_text
 
 _ROWS = ("utterances", *COUNTS, "words", "sld", "td", "sld_per_100_words", "weighted_sld")

@@ -29,7 +29,7 @@ from lsa_whisper.preparation.spliced_session import remove_spliced, with_spliced
 from lsa_whisper.preparation.statistics import Prepared, Rejections, SplicedCounts, SplitCounts, add_counts
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.atomic_write import replace_file
-from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.files import FailedFile
 from lsa_whisper.version import __version__
 
 PARTS_FOLDER = ".parts"

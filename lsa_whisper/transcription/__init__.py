@@ -9,7 +9,7 @@ transcripts to disk, ``workers`` process many recordings in parallel, and ``jobs
 """
 
 from lsa_whisper.decoding.engines import ENGINES
-from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.files import FailedFile
 from lsa_whisper.transcription.files.outcome import TranscribedFile, TranscriptionSummary
 from lsa_whisper.transcription.jobs import transcribe
 from lsa_whisper.transcription.options import TranscriptionOptions

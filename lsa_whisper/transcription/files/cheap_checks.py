@@ -12,7 +12,7 @@ from lsa_whisper.formats import FORMATS
 from lsa_whisper.languages import is_known
 from lsa_whisper.system.device import verify_device
 from lsa_whisper.system.disk import unwritable_reason
-from lsa_whisper.system.listing import DOCUMENT_SUFFIXES
+from lsa_whisper.system.files import DOCUMENT_SUFFIXES
 from lsa_whisper.system.machine import nearest_existing
 from lsa_whisper.transcription.options import TranscriptionOptions
 

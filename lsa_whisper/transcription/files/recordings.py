@@ -15,7 +15,7 @@ from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.chat.files import media_name
 from lsa_whisper.errors import AudioError, LsaWhisperError
 from lsa_whisper.system import disk
-from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.files import FailedFile
 from lsa_whisper.system.own_files import verify_inside
 
 Jobs: TypeAlias = Sequence[tuple[Path, Path]]

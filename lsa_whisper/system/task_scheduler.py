@@ -1,7 +1,8 @@
 """The scheduler: which worker gets which task, and what happens when a task fails or its worker dies.
 
 A worker has one task at a time, so that it is known which task it had when it dies. That task is tried once more, by a
-fresh worker. Each task has exactly one outcome.
+fresh worker. Each task has exactly one outcome. The workers are those of any :class:`WorkerPool`: processes of this
+machine, or actors of a Ray cluster, which ``transcribe`` can use.
 """
 
 from __future__ import annotations

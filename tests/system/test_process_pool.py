@@ -14,13 +14,8 @@ import pool_work
 import pytest
 
 from lsa_whisper.errors import AudioError, CheckpointError
-from lsa_whisper.system.process_pool import (
-    TaskError,
-    TaskResult,
-    WorkerDiedError,
-    process_pool,
-    run_tasks,
-)
+from lsa_whisper.system.process_pool import process_pool
+from lsa_whisper.system.task_scheduler import TaskError, TaskResult, WorkerDiedError, run_tasks
 
 TESTS = Path(__file__).resolve().parents[2]
 
@@ -90,7 +85,8 @@ def test_a_reader_that_stops_early_ends_the_processes(tmp_path):
 
 def test_processes_end_with_the_one_that_started_them(tmp_path):
     code = (
-        "import sys, pathlib, pool_work\nfrom lsa_whisper.system.process_pool import process_pool, run_tasks\n"
+        "import sys, pathlib, pool_work\nfrom lsa_whisper.system.process_pool import process_pool\n"
+        "from lsa_whisper.system.task_scheduler import run_tasks\n"
         "if __name__ == '__main__':\n"
         "    with process_pool([pool_work.work]) as pool:\n"
         "        list(run_tasks(pool_work.items(pathlib.Path(sys.argv[1]), long=1), pool, 1))\n"

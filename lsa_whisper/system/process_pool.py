@@ -1,8 +1,13 @@
-"""Workers that are processes of this machine.
+"""Workers that are processes of this machine; :mod:`~lsa_whisper.system.task_scheduler` gives them tasks.
 
 They are started afresh (``spawn``), because a copy of a process that has loaded torch may hang. Each worker has a pipe
 of its own for tasks and events, and ends when that closes. The system closes it when the parent process ends, so no
 worker outlives its parent, even one that was killed.
+
+Own code on ``multiprocessing``, because the libraries for this do not give what the verbs need. When a worker of
+``concurrent.futures.ProcessPoolExecutor`` or of loky dies, the whole executor breaks: all its tasks fail, and it does
+not tell which task the worker had. Here a death costs one task, which is tried once more. Neither library gives each
+worker arguments of its own (a GPU), and neither ends the workers when the parent is killed.
 """
 
 from __future__ import annotations
@@ -20,7 +25,7 @@ from multiprocessing.context import SpawnProcess
 from typing import Any, Generic
 
 from lsa_whisper.system.machine import usable_cores
-from lsa_whisper.system.process_pool.scheduler import ItemT, ResultT, WorkerDied, WorkerEvent, WorkerFunction, run_task
+from lsa_whisper.system.task_scheduler import ItemT, ResultT, WorkerDied, WorkerEvent, WorkerFunction, run_task
 
 
 @dataclass(frozen=True, eq=False)
