@@ -96,7 +96,7 @@ def count_disfluencies(
     Args:
         utterances: the main tiers of a transcript, in order.
         languages: ISO 639-3, the main language first; none means English. Syllables are those of English, if it is
-            among them, else of the main language (:data:`lsa_whisper.chat.syllables.SYLLABLE_LANGUAGES`).
+            among them, else of the main language (see :mod:`lsa_whisper.chat.syllables`).
         mode: one of :data:`COUNTING_MODES`.
 
     >>> from lsa_whisper.chat import parse

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import PATH, call, main, show
-from lsa_whisper.cli.types import MODEL, OUT, RECIPE, SOURCE
+from lsa_whisper.cli.group import call, main, show
+from lsa_whisper.cli.types import MODEL, OUT, PATH, RECIPE, SOURCE
 
 
 @main.command(no_args_is_help=True)

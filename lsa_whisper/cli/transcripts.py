@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import PATH, call, main, show
-from lsa_whisper.cli.types import LANGUAGE, MODEL, OUT, TABLE, device_option, page_language_option, verbose_option
+from lsa_whisper.cli.group import call, main, show
+from lsa_whisper.cli.types import LANGUAGE, MODEL, OUT, PATH, TABLE, device_option, page_language_option, verbose_option
 
 
 @main.command()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.errors import CorpusError, LsaWhisperError
-from lsa_whisper.evaluation.differences import Difference, deciding_metric
+from lsa_whisper.evaluation.differences import deciding_metric
 from lsa_whisper.evaluation.material import Material, command_line
 from lsa_whisper.evaluation.pairing import PairedFiles, pair_files, transcript_at
 from lsa_whisper.evaluation.persons import check_grouping, people_in, persons_of
@@ -21,10 +21,8 @@ from lsa_whisper.languages import chat_code
 from lsa_whisper.page.language import check_page_language
 from lsa_whisper.scoring import verbatim_benchmark
 from lsa_whisper.scoring.bootstrap import MIN_SAMPLES, SAMPLES, Resamples
-from lsa_whisper.scoring.counts import Detections, WordErrors
-from lsa_whisper.scoring.file_scores import FileCounts, FileScores, FileTable, Totals
+from lsa_whisper.scoring.file_scores import FileTable, Totals
 from lsa_whisper.scoring.groups import ParsedTranscript
-from lsa_whisper.scoring.normalize import normalize
 from lsa_whisper.scoring.published import check_modes
 from lsa_whisper.scoring.score_file import ScoringOptions, score_file
 from lsa_whisper.scoring.speakers import require_meeteval
@@ -33,17 +31,7 @@ from lsa_whisper.scoring.timing import COLLAR_MS
 from lsa_whisper.scoring.words import has_disfluency_marks, mark_from_words
 from lsa_whisper.system.umask import private_umask
 
-__all__ = [
-    "Detections",
-    "Difference",
-    "Evaluation",
-    "FileCounts",
-    "FileScores",
-    "System",
-    "WordErrors",
-    "evaluate",
-    "normalize",
-]
+__all__ = ["Evaluation", "System", "evaluate"]
 
 
 @private_umask()

@@ -65,7 +65,7 @@ def _histogram(title: str, unit: str, distribution: Distribution, limits: Mappin
     return Plot(title, (), (), *size, unit, "windows", boxes=boxes, limits=lines, hover=hover)
 
 
-def rates_plot(rates: Rates, title: str = "Disfluencies per 100 fluent words") -> Plot:
+def rates_plot(rates: Rates) -> Plot:
     """Return a row for each class of disfluency, with a bar for each of at most four groups of speakers."""
     groups = list(rates)[:_ROLES]
     kinds = [kind for kind in Disfluency if any(rates[group].get(kind.value) for group in groups)]
@@ -83,7 +83,7 @@ def rates_plot(rates: Rates, title: str = "Disfluencies per 100 fluent words") -
         for number, group in enumerate(groups)
         if (rate := rates[group].get(kind.value))
     )
-    rows = tuple(CLASSES[kind][0] for kind in kinds)
+    rows, title = tuple(CLASSES[kind][0] for kind in kinds), "Disfluencies per 100 fluent words"
     top = 1.05 * max((box.high_x for box in boxes), default=1.0)
     return Plot(title, tuple(groups), (), (0.0, top), None, "per 100 fluent words", boxes=boxes, rows=rows)
 

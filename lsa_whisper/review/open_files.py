@@ -129,7 +129,7 @@ class OpenFiles:
         Raises:
             CorpusError: there are none.
         """
-        self._path, self._audio, self._compare, self._calibration = path, audio, compare, calibration
+        self._path, self._compare, self._calibration = path, compare, calibration
         self._flag = flag
         self.files: list[ReviewFile] = list_review_files(path, audio)
         self.job = job or TranscriptionJob(None)

@@ -8,8 +8,6 @@ transcripts to disk, ``workers`` process many recordings in parallel, and ``jobs
 :class:`Transcriber` does.
 """
 
-from lsa_whisper.decoding.engines import ENGINES
-from lsa_whisper.system.files import FailedFile
 from lsa_whisper.transcription.files.outcome import TranscribedFile, TranscriptionSummary
 from lsa_whisper.transcription.jobs import transcribe
 from lsa_whisper.transcription.options import TranscriptionOptions
@@ -17,8 +15,6 @@ from lsa_whisper.transcription.result import TranscribedUtterance, TranscribedWo
 from lsa_whisper.transcription.transcriber import Transcriber
 
 __all__ = [
-    "ENGINES",
-    "FailedFile",
     "TranscribedFile",
     "TranscribedUtterance",
     "TranscribedWord",
