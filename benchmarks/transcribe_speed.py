@@ -41,8 +41,8 @@ from benchmarks.forced_text import SHAPES, build, openai_model
 from benchmarks.isolated import Isolated, Run
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
-from lsa_whisper.audio.speech.energy import find_speech
-from lsa_whisper.audio.speech.windows import pack_windows
+from lsa_whisper.audio.speech_energy import find_speech
+from lsa_whisper.audio.speech_windows import pack_windows
 from lsa_whisper.checkpoint.trimming import TRIM_MARGIN_S, longest_window_s
 from lsa_whisper.transcription import Transcriber
 from lsa_whisper.transcription.long_form import borders, loops, repairs

@@ -18,10 +18,9 @@ from lsa_whisper.align.model import AlignmentHeads, AlignmentModel, spoken_place
 from lsa_whisper.align.ranges import SKIP, SKIP_UNRECOGNIZED, Scores, WordRange, borders, divide
 from lsa_whisper.align.sections import AlignedSection, find_sections
 from lsa_whisper.align.text import TextWord, TokenizedText, text_tokens, text_words, word_key
-from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
-from lsa_whisper.audio.speech import vad
-from lsa_whisper.audio.speech.energy import SpeechActivity
-from lsa_whisper.audio.speech.windows import pack_windows
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, vad
+from lsa_whisper.audio.speech_energy import SpeechActivity
+from lsa_whisper.audio.speech_windows import pack_windows
 from lsa_whisper.chat import Utterance
 from lsa_whisper.decoding.cross_attention import shifted_mean
 from lsa_whisper.decoding.decoder import DecodedWindow

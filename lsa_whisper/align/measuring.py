@@ -27,7 +27,7 @@ from lsa_whisper.align.model import (
 )
 from lsa_whisper.align.text import TextToken, TextWord, text_tokens, text_words
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
-from lsa_whisper.audio.speech.energy import find_speech
+from lsa_whisper.audio.speech_energy import find_speech
 from lsa_whisper.chat import Utterance
 from lsa_whisper.decoding.cross_attention import Weights, alignment_heads, shifted_mean
 from lsa_whisper.labels import Labels

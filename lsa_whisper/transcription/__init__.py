@@ -1,7 +1,7 @@
 """Recordings -> CHAT transcripts that keep every disfluency.
 
-``long_form`` decodes the windows of a whole recording, which :mod:`lsa_whisper.audio.speech` cuts in silence, with an
-engine of :mod:`lsa_whisper.decoding`, and ``assembly`` makes a CHAT transcript of the result.
+``long_form`` decodes the windows of a whole recording, which :mod:`lsa_whisper.audio.speech_windows` cuts in silence,
+with an engine of :mod:`lsa_whisper.decoding`, and ``assembly`` makes a CHAT transcript of the result.
 ``transcriber`` does this for one loaded model, with ``options`` and ``result`` as its interface. ``files`` writes
 transcripts to disk, ``workers`` process many recordings in parallel, and ``jobs`` is the command. ``calibrate`` and
 ``choose_heads`` measure a model on a corpus. Importing this package loads no model library; the first

@@ -17,7 +17,7 @@ from lsa_whisper.errors import AudioError, CheckpointError
 from lsa_whisper.system.process_pool import process_pool
 from lsa_whisper.system.task_scheduler import TaskError, TaskResult, WorkerDiedError, run_tasks
 
-TESTS = Path(__file__).resolve().parents[2]
+TESTS = Path(__file__).resolve().parents[1]
 
 
 def run(tasks, count, **options):

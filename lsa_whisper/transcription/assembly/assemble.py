@@ -88,18 +88,6 @@ def assemble(
     labels: Labels,
     duration_ms: int,
     header: TranscriptHeader,
-) -> Transcript:
-    """Return the transcript of :func:`assemble_with_scores` without scores."""
-    return assemble_with_scores(windows, decoded, labels=labels, duration_ms=duration_ms, header=header).transcript
-
-
-def assemble_with_scores(
-    windows: Sequence[TimeSpan],
-    decoded: Sequence[DecodedWindow],
-    *,
-    labels: Labels,
-    duration_ms: int,
-    header: TranscriptHeader,
     tagger: Callable[[str], Tagger | None] = lambda _: None,
     word_tiers: bool = True,
     is_stock: bool = False,
@@ -152,7 +140,7 @@ def verify_header(header: TranscriptHeader, path: Path) -> None:
         raise LsaWhisperError(f"{path}: {fault}; use three capital letters, such as CHI")
     if fault := role_fault(header.role):
         raise LsaWhisperError(f"{path}: {fault}; CHAT's roles are {', '.join(sorted(PARTICIPANT_ROLES))}")
-    empty = assemble([], [], labels=Labels(), duration_ms=0, header=header)
+    empty = assemble([], [], labels=Labels(), duration_ms=0, header=header).transcript
     empty.path = str(path)
     if problems := chat.check(empty):
         raise LsaWhisperError(f"{path}: {problems[0].message}; change the setting, or rename the recording")

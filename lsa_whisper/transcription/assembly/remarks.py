@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 
 from lsa_whisper.audio import Recording
-from lsa_whisper.audio.speech.energy import FRAME_S, SpeechActivity
+from lsa_whisper.audio.speech_energy import FRAME_S, SpeechActivity
 from lsa_whisper.chat import Utterance
 from lsa_whisper.chat.files import media_name
 from lsa_whisper.decoding.decoder import DecodedWindow

@@ -14,8 +14,8 @@ from typing import Any, cast
 import numpy as np
 
 from lsa_whisper.audio import Recording
-from lsa_whisper.audio.speech.energy import SpeechActivity
-from lsa_whisper.audio.speech.windows import pack_windows, speech_spans
+from lsa_whisper.audio.speech_energy import SpeechActivity
+from lsa_whisper.audio.speech_windows import pack_windows, speech_spans
 from lsa_whisper.decoding.decoder import DecodedWindow, Decoder, MultilingualDecoder, PromptedDecoder
 from lsa_whisper.decoding.no_speech import NoSpeechRule
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult

@@ -49,5 +49,5 @@ def test_a_model_without_timestamps_ends_utterances_at_pauses(timestamps, spans)
         labels=Labels("chat", timestamps=timestamps),
         duration_ms=30_000,
         header=TranscriptHeader("visit"),
-    )
+    ).transcript
     assert [(each.span.start_ms, each.span.end_ms) for each in made.utterances] == spans

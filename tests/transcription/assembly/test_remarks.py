@@ -7,7 +7,7 @@ import csv
 import numpy as np
 import pytest
 
-from lsa_whisper.audio.speech.energy import SpeechActivity
+from lsa_whisper.audio.speech_energy import SpeechActivity
 from lsa_whisper.chat import utterance
 from lsa_whisper.decoding.confidences import Confidences, confidences_path, read_confidences, write_confidences
 from lsa_whisper.timespan import TimeSpan

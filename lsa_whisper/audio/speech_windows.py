@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from lsa_whisper.audio.speech.energy import FRAME_S, SpeechActivity
+from lsa_whisper.audio.speech_energy import FRAME_S, SpeechActivity
 from lsa_whisper.timespan import TimeSpan
 
 _MARGIN_S = 0.2  # the first consonant and the last breath are quieter than the threshold

@@ -13,10 +13,10 @@ from tiny_whisper import silence, voice
 
 from lsa_whisper import chat
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
-from lsa_whisper.audio.speech.energy import FRAME_S, SpeechActivity, find_speech
-from lsa_whisper.audio.speech.windows import pack_windows
+from lsa_whisper.audio.speech_energy import FRAME_S, SpeechActivity, find_speech
+from lsa_whisper.audio.speech_windows import pack_windows
 
-PAIRED = Path(__file__).resolve().parents[4] / "shared" / "data" / "paired"
+PAIRED = Path(__file__).resolve().parents[3] / "shared" / "data" / "paired"
 
 
 def spans(sound):

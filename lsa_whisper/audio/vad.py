@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from lsa_whisper.audio.speech.energy import (
+from lsa_whisper.audio.speech_energy import (
     FRAME_S,
     EnergyMeter,
     SpeechActivity,

@@ -11,13 +11,12 @@ import soundfile
 import torch
 from tiny_whisper import silence, voice
 
-from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
-from lsa_whisper.audio.speech import vad
-from lsa_whisper.audio.speech.energy import FRAME_S, find_speech
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, vad
+from lsa_whisper.audio.speech_energy import FRAME_S, find_speech
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.timespan import TimeSpan
 
-TEST = Path(__file__).resolve().parents[3] / "corpora" / "storybook" / "test" / "test01.flac"
+TEST = Path(__file__).resolve().parents[2] / "corpora" / "storybook" / "test" / "test01.flac"
 
 
 def test_what_cannot_be_used_is_named(monkeypatch):

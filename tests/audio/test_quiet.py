@@ -9,9 +9,9 @@ import pytest
 from tiny_whisper import silence, voice
 
 from lsa_whisper.audio import Recording
-from lsa_whisper.audio.speech.energy import FRAME_S, find_speech
+from lsa_whisper.audio.speech_energy import FRAME_S, find_speech
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 REAL = ROOT.parent / "shared" / "data" / "speech" / "1089-134686-0000.flac"
 STORY = ROOT / "corpora" / "storybook" / "test" / "test01.flac"
 
