@@ -130,7 +130,7 @@ class _Engine:
         self._write(outcome, root, out_dir, **options)
         if self._backend is None or outcome.is_failed:
             return
-        from lsa_whisper.batchalign_engine.finish import finish
+        from lsa_whisper.batchalign_engine.chat import finish
 
         source = Path(str(outcome.source_id))
         target = source if out_dir is None else out_dir / source.relative_to(root)

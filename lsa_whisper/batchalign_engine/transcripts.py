@@ -115,7 +115,7 @@ class _Run:
     def _one(self, audio: Path, target: Path) -> TranscribedFile:
         import batchalign
 
-        from lsa_whisper.batchalign_engine.finish import finished
+        from lsa_whisper.batchalign_engine.chat import finished
 
         if not audio.exists():
             raise AudioError(f"{audio}: no such recording; check the path and the file's ending")
