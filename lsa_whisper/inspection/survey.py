@@ -193,11 +193,7 @@ def _keep(ranked: _Ranked, entry: tuple[float, int, Segment]) -> None:
 
 def _summary(manifests: Sequence[Path]) -> dict[str, Any]:
     folder = manifests[0].parent
-    try:
-        found = plain_json.read(folder / "prepared.json")
-    except (OSError, ValueError):  # a manifest of another tool has none
-        return {}
-    found = found if isinstance(found, dict) else {}
+    found = plain_json.read_mapping(folder / "prepared.json")  # a manifest of another tool has none
     summary = {name: found[name] for name, kind in _SUMMARY.items() if isinstance(found.get(name), kind)}
     written = {folder / f"{split}.jsonl" for split in summary.get("splits", ())}
     beside = {path for split in manifest.SPLITS if (path := folder / f"{split}.jsonl").is_file()}

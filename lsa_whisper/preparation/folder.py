@@ -140,11 +140,7 @@ def _shards_in(out: Path) -> list[Path]:
     """
     named: set[str] = set()
     for summary in (out / SUMMARY, out / partial_name(SUMMARY)):
-        try:
-            found = plain_json.read(summary) if summary.is_file() else {}
-        except (OSError, ValueError):
-            continue
-        hashes = found.get("sha256") if isinstance(found, dict) else None
+        hashes = plain_json.read_mapping(summary).get("sha256")
         named.update(name for name in (hashes if isinstance(hashes, dict) else ()) if _SHARD.fullmatch(name))
     return [out / name for name in sorted(named)]
 
