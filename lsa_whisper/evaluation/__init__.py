@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,7 +11,7 @@ from pathlib import Path
 from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.evaluation.differences import deciding_metric
-from lsa_whisper.evaluation.material import Material, command_line
+from lsa_whisper.evaluation.material import Material
 from lsa_whisper.evaluation.pairing import PairedFiles, pair_files, transcript_at
 from lsa_whisper.evaluation.persons import check_grouping, people_in, persons_of
 from lsa_whisper.evaluation.progress import announce_long, track_recordings
@@ -107,7 +108,7 @@ def evaluate(
         if chosen not in ("auto", "en")
         for word in (option, chosen)
     ]
-    evaluation.material.command = command_line([*typed, *(flag for flag, given in flags.items() if given)])
+    evaluation.material.command = shlex.join(map(str, [*typed, *(flag for flag, given in flags.items() if given)]))
     if out is None:
         return evaluation
     from lsa_whisper.evaluation.report import write_reports
