@@ -155,7 +155,7 @@ class SummaryRow:
 
 
 def render_summary(evaluation: Evaluation) -> str:
-    """Return the page."""
+    """Return ``summary.html``."""
     systems = list(evaluation.systems.values())
     shown = systems[:MAX_SYSTEMS]
     errors = [(s.name, percent(s.word_errors_verbatim.rate), s.word_errors_verbatim.reference_words) for s in shown]
