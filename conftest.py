@@ -13,7 +13,7 @@ import pytest
 try:
     metadata.version("batchalign")
 except metadata.PackageNotFoundError:
-    collect_ignore_glob = [f"lsa_whisper/batchalign_engine/{name}.py" for name in ("backend", "finish", "wording")]
+    collect_ignore_glob = [f"lsa_whisper/batchalign_engine/{name}.py" for name in ("backend", "chat")]
 
 
 with contextlib.suppress(ImportError):  # Batchalign's environment does not have it

@@ -35,9 +35,8 @@ from benchmarks import result
 from lsa_whisper import chat, checkpoint
 from lsa_whisper.align.aligner import AlignedText, Aligner
 from lsa_whisper.align.doubts import judge
-from lsa_whisper.align.heads import AlignmentHeads, LaggedHead
 from lsa_whisper.align.measuring import model_heads
-from lsa_whisper.align.model import AlignmentModel
+from lsa_whisper.align.model import AlignmentHeads, AlignmentModel, LaggedHead
 from lsa_whisper.align.text import word_key
 from lsa_whisper.align.transcripts import without_times
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording

@@ -16,9 +16,8 @@ from pathlib import Path
 from benchmarks import result
 from lsa_whisper import chat
 from lsa_whisper.decoding.confidences import Calibration, Confidences, read_confidences
-from lsa_whisper.review.estimate import errors_left, expected_errors, word_changes
-from lsa_whisper.review.flags import flag_limit, parse_share
-from lsa_whisper.review.word_confidence import draft_confidences
+from lsa_whisper.review.corrections import errors_left, expected_errors, word_changes
+from lsa_whisper.review.word_confidence import draft_confidences, flag_limit, parse_share
 from lsa_whisper.scoring.align import UNALIGNED
 from lsa_whisper.scoring.wer import align_verbatim
 from lsa_whisper.scoring.words import file_words

@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import result
-from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
-from lsa_whisper.audio.speech import vad
-from lsa_whisper.audio.speech.energy import SpeechActivity
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, vad
+from lsa_whisper.audio.speech_energy import SpeechActivity
 from lsa_whisper.chat import Utterance, utterance
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription import Transcriber
-from lsa_whisper.transcription.assembly.missed_speech import missed_speech
+from lsa_whisper.transcription.assembly.remarks import missed_speech
 
 RUNS = (1, 2, 3, 5)
 EVERY = 15

@@ -13,8 +13,7 @@ from typing import Any
 
 from benchmarks.real_speech import words
 from benchmarks.true_repetitions import Repeated
-from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
-from lsa_whisper.audio.speech import vad
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, vad
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.long_form.loops import count_syllables, has_loop, truncate_loops

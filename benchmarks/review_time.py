@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks import result
 from lsa_whisper import chat
 from lsa_whisper.decoding.confidences import Calibration, Confidences, read_confidences
-from lsa_whisper.review.estimate import errors_left
+from lsa_whisper.review.corrections import errors_left
 from lsa_whisper.scoring.align import UNALIGNED
 from lsa_whisper.scoring.wer import align_verbatim, utterance_of_columns
 from lsa_whisper.scoring.words import file_words

@@ -41,11 +41,11 @@ from benchmarks.forced_text import SHAPES, build, openai_model
 from benchmarks.isolated import Isolated, Run
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
-from lsa_whisper.audio.speech.energy import find_speech
-from lsa_whisper.audio.speech.windows import pack_windows
+from lsa_whisper.audio.speech_energy import find_speech
+from lsa_whisper.audio.speech_windows import pack_windows
 from lsa_whisper.checkpoint.trimming import TRIM_MARGIN_S, longest_window_s
 from lsa_whisper.transcription import Transcriber
-from lsa_whisper.transcription.long_form import borders, loops, uncertain
+from lsa_whisper.transcription.long_form import borders, loops, repairs
 
 _GREEDY: dict[str, Any] = {
     "language": "en",
@@ -192,7 +192,7 @@ def decoded_once() -> Iterator[None]:
     """Decode each window once: random words are improbable and repeat, and no program is timed with a second try."""
     with (
         mock.patch.object(loops, "has_loop", return_value=False),
-        mock.patch.object(uncertain, "is_uncertain", return_value=False),
+        mock.patch.object(repairs, "is_uncertain", return_value=False),
         mock.patch.object(borders, "_SURE_LOGPROB", -math.inf),
     ):
         yield

@@ -24,8 +24,7 @@ from lsa_whisper.evaluation.differences import differences
 from lsa_whisper.scoring.bootstrap import Resamples
 from lsa_whisper.scoring.counts import Detections, WordErrors
 from lsa_whisper.scoring.disfluency import SCORED, DisfluencyScores
-from lsa_whisper.scoring.file_scores import FileCounts, Totals
-from lsa_whisper.scoring.file_table import FileTable
+from lsa_whisper.scoring.file_scores import FileCounts, FileTable, Totals
 from lsa_whisper.scoring.metrics import METRICS
 from lsa_whisper.scoring.system import System
 

@@ -9,7 +9,7 @@ The functions and classes that most programs need stand here and are imported on
 
 from __future__ import annotations
 
-import importlib
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.version import __version__
@@ -56,8 +56,7 @@ _SOURCES = {
 def __getattr__(name: str) -> Any:
     if name not in _SOURCES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, attribute = _SOURCES[name].partition(":")
-    value = globals()[name] = getattr(importlib.import_module(module), attribute)
+    value = globals()[name] = resolve_name(_SOURCES[name])
     return value
 
 

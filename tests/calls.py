@@ -30,7 +30,7 @@ _CONTEXT.set_forkserver_preload(
         "transformers.models.whisper.tokenization_whisper",
         "lsa_whisper.cli",
         "lsa_whisper.preparation",
-        "lsa_whisper.inspection.page",
+        "lsa_whisper.inspection.survey_page",
         "lsa_whisper.evaluation.report",
         "lsa_whisper.finetuning.compare_runs.report",
         "lsa_whisper.checkpoint",

@@ -36,7 +36,7 @@ def visit(tmp_path_factory):
 @pytest.fixture
 def energy_vad(monkeypatch):
     """Listen to the energy alone by default: Silero's model finds no speech in the synthetic voices of these tests."""
-    from lsa_whisper.audio.speech import vad
+    from lsa_whisper.audio import vad
 
     detect = vad.detect_speech
     monkeypatch.setattr(vad, "detect_speech", lambda name, *more: detect({"either": "energy"}.get(name, name), *more))

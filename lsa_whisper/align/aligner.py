@@ -1,6 +1,6 @@
 """The alignment of one recording with its transcript.
 
-Free transcription shows where the words that the model recognizes were spoken (``matching``). These anchors and the
+Free transcription shows where the words that the model recognizes were spoken (``anchors``). These anchors and the
 probability of the known text divide it among the windows (``ranges``), and the attention to the known text gives the
 time of each word inside its window. So an error in one window does not move the words of another.
 """
@@ -13,16 +13,21 @@ from functools import partial as bind
 
 import torch
 
-from lsa_whisper.align.heads import AlignmentHeads
-from lsa_whisper.align.matching import DecodedWord, Matches, match_words, renumbered, spoken_order
-from lsa_whisper.align.model import AlignmentModel, spoken_places, token_spans
+from lsa_whisper.align.anchors import (
+    AlignedSection,
+    DecodedWord,
+    Matches,
+    find_sections,
+    match_words,
+    renumbered,
+    spoken_order,
+)
+from lsa_whisper.align.model import AlignmentHeads, AlignmentModel, spoken_places, token_spans
 from lsa_whisper.align.ranges import SKIP, SKIP_UNRECOGNIZED, Scores, WordRange, borders, divide
-from lsa_whisper.align.sections import AlignedSection, find_sections
 from lsa_whisper.align.text import TextWord, TokenizedText, text_tokens, text_words, word_key
-from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
-from lsa_whisper.audio.speech import vad
-from lsa_whisper.audio.speech.energy import SpeechActivity
-from lsa_whisper.audio.speech.windows import pack_windows
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, vad
+from lsa_whisper.audio.speech_energy import SpeechActivity
+from lsa_whisper.audio.speech_windows import pack_windows
 from lsa_whisper.chat import Utterance
 from lsa_whisper.decoding.cross_attention import shifted_mean
 from lsa_whisper.decoding.decoder import DecodedWindow

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lsa_whisper.align.matching import DecodedWord
+from lsa_whisper.align.anchors import DecodedWord
 from lsa_whisper.chat import Utterance
 from lsa_whisper.scoring.align import UNALIGNED
 from lsa_whisper.system.table import add_rows

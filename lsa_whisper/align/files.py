@@ -16,8 +16,7 @@ from lsa_whisper.chat.files import is_transcript
 from lsa_whisper.corpus.files import RecordingIndex
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import AudioError, CorpusError, DiskError, LsaWhisperError
-from lsa_whisper.system.failed_files import FailedFile
-from lsa_whisper.system.listing import list_files
+from lsa_whisper.system.files import FailedFile, list_files
 from lsa_whisper.system.own_files import verify_inside
 from lsa_whisper.version import __version__
 

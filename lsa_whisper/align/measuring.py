@@ -16,11 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 from lsa_whisper import chat
-from lsa_whisper.align.heads import AlignmentHeads, LaggedHead, store_heads, stored_heads
-from lsa_whisper.align.model import AlignmentModel, spoken_places, token_spans
+from lsa_whisper.align.model import (
+    AlignmentHeads,
+    AlignmentModel,
+    LaggedHead,
+    spoken_places,
+    store_heads,
+    stored_heads,
+    token_spans,
+)
 from lsa_whisper.align.text import TextToken, TextWord, text_tokens, text_words
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
-from lsa_whisper.audio.speech.energy import find_speech
+from lsa_whisper.audio.speech_energy import find_speech
 from lsa_whisper.chat import Utterance
 from lsa_whisper.decoding.cross_attention import Weights, alignment_heads, shifted_mean
 from lsa_whisper.labels import Labels

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lsa_whisper.align.doubts import Doubt
 from lsa_whisper.chat import Utterance
-from lsa_whisper.system.failed_files import FailedFile, failure_exit_code
+from lsa_whisper.system.files import FailedFile, failure_exit_code
 from lsa_whisper.timespan import TimeSpan
 
 DEVIATION_MS = 500

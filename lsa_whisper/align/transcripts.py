@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lsa_whisper.chat import Line, Participant, Transcript, Utterance, compose
+from lsa_whisper.chat import Line, Participant, Transcript, Utterance, compose, serialize
 from lsa_whisper.chat.main_tier import BULLET
 from lsa_whisper.decoding.word_times import TimedWord
 from lsa_whisper.errors import ChatSyntaxError
@@ -98,14 +98,8 @@ def without_times(utterance: Utterance) -> Utterance:
 
 def text_without_times(transcript: Transcript) -> str:
     """Return the text of a transcript without bullets and ``%wor``, by which two transcripts are compared."""
-    parts = []
-    for block in transcript.blocks:
-        if isinstance(block, Line):
-            parts.append(block.raw)
-        else:
-            plain = without_times(block)
-            parts += [plain.main, *(tier.raw for tier in plain.tiers)]
-    return "".join(parts).rstrip("\r\n")
+    blocks = [block if isinstance(block, Line) else without_times(block) for block in transcript.blocks]
+    return serialize(replace(transcript, blocks=blocks)).rstrip("\r\n")
 
 
 def _bullet(span: TimeSpan) -> str:

@@ -22,8 +22,8 @@ from batchalign.backends.base import ASR, BatchPolicy, UtSeg
 
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import Recording
+from lsa_whisper.batchalign_engine.chat import UNINTELLIGIBLE_UTTERANCE, wording
 from lsa_whisper.batchalign_engine.pcm import recording_from_pcm
-from lsa_whisper.batchalign_engine.wording import UNINTELLIGIBLE_UTTERANCE, wording
 from lsa_whisper.chat import Transcript, Utterance, utterance
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.system.terminal import print_progress

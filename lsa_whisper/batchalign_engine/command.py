@@ -1,7 +1,8 @@
 """``lsa-whisper batchalign run``: the ``batchalign`` command of this environment, with ``--engine lsa``.
 
 Batchalign has no plug-ins, so the engine is inserted where its command looks for engines: in
-``batchalign/cli/transcribe.py``. That may change in any release, so it is checked before anything is patched.
+``batchalign/cli/transcribe.py``. That may change in any release, so it is checked before anything is patched, and only
+some versions are supported.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ import importlib
 import inspect
 from collections.abc import Sequence
 from enum import Enum
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.batchalign_engine.installed import require
-from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.errors import LsaWhisperError, MissingExtraError
 from lsa_whisper.system.umask import private_umask
 
 ENGINE = "lsa"
@@ -129,9 +130,45 @@ class _Engine:
         self._write(outcome, root, out_dir, **options)
         if self._backend is None or outcome.is_failed:
             return
-        from lsa_whisper.batchalign_engine.finish import finish
+        from lsa_whisper.batchalign_engine.chat import finish
 
         source = Path(str(outcome.source_id))
         target = source if out_dir is None else out_dir / source.relative_to(root)
         target = target.with_suffix(options.get("output_suffix") or target.suffix)
         finish(target, self._backend.pop(str(source)), speakers=not self.diarized)
+
+
+FIRST, BEFORE = (0, 10, 7), (0, 11)
+
+
+def require(feature: str) -> str:
+    """Return the version of the installed Batchalign.
+
+    Args:
+        feature: what needs it, for the message.
+
+    Raises:
+        MissingExtraError: Batchalign is not installed.
+        LsaWhisperError: the version is not supported.
+    """
+    # Not by import, which would find any folder called batchalign in the working directory.
+    try:
+        version = metadata.version("batchalign")
+    except metadata.PackageNotFoundError as error:
+        raise MissingExtraError(feature, "Batchalign", "batchalign") from error
+    if not fits(version):
+        raise LsaWhisperError(
+            f"{feature} needs Batchalign 0.10.7 or a later 0.10, but {version} is installed: pip install "
+            "'lsa-whisper[batchalign]', or export the model and use --engine whisper (docs/batchalign.md)"
+        )
+    return version
+
+
+def fits(version: str) -> bool:
+    """Return whether this engine supports a version.
+
+    >>> [fits(version) for version in ("0.8.1", "0.10.6", "0.10.7", "0.10.12rc1", "0.11.0")]
+    [False, False, True, True, False]
+    """
+    numbers = tuple(int("".join(filter(str.isdigit, part.split("rc")[0])) or 0) for part in version.split(".")[:3])
+    return numbers >= FIRST and numbers[:2] < BEFORE

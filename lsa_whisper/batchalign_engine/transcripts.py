@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from lsa_whisper import chat, checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
-from lsa_whisper.batchalign_engine.installed import require
+from lsa_whisper.batchalign_engine.command import require
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.errors import AudioError, CheckpointError, DiskError, LsaWhisperError
 from lsa_whisper.languages import chat_code
@@ -115,7 +115,7 @@ class _Run:
     def _one(self, audio: Path, target: Path) -> TranscribedFile:
         import batchalign
 
-        from lsa_whisper.batchalign_engine.finish import finished
+        from lsa_whisper.batchalign_engine.chat import finished
 
         if not audio.exists():
             raise AudioError(f"{audio}: no such recording; check the path and the file's ending")

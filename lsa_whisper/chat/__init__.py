@@ -1,6 +1,6 @@
 """CHAT: lossless reading and writing, checks, words, disfluencies and FluCalc counts; standard library only."""
 
-from lsa_whisper.chat.check import check
+from lsa_whisper.chat.checks import check
 from lsa_whisper.chat.disfluencies import Disfluency
 from lsa_whisper.chat.fix import fix
 from lsa_whisper.chat.fluency import Fluency

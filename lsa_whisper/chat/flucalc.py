@@ -1,4 +1,4 @@
-"""Counts as CLAN's FluCalc makes them, for comparison with published figures.
+"""Counts as CLAN's FluCalc makes them, for comparison with published figures; the strict counts share their names.
 
 FluCalc counts character by character over everything that is not in square brackets: a ``:`` in ``&=head:yes``, in
 ``&*INV:mhm`` or in a pause ``(1:05.)`` is a prolongation, ``+^`` a broken word, a filler or a pause in ``<...>`` a word
@@ -13,12 +13,58 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from lsa_whisper.chat.fluency_marks import REPEATED_SOUND, Counts, count_retrace, count_signs, counted_codes
 from lsa_whisper.chat.main_tier import Utterance
-from lsa_whisper.chat.reading import replacement
+from lsa_whisper.chat.reading import copy_count, replacement
 from lsa_whisper.chat.scan import Token, scan
-from lsa_whisper.chat.tree import Item, Marker, Word
+from lsa_whisper.chat.tree import Group, Item, Marker, Word
 from lsa_whisper.chat.word import WordKind, read_word
+
+COUNTS = (
+    "prolongation",
+    "broken_word",
+    "block",
+    "part_word_repetition",
+    "part_word_repetition_iterations",
+    "whole_word_repetition",
+    "monosyllabic_whole_word_repetition",
+    "fragment",
+    "phrase_repetition",
+    "word_revision",
+    "phrase_revision",
+    "pause",
+    "filled_pause",
+)
+"""The counts, in the order of FluCalc's columns."""
+
+REPEATED_SOUND = re.compile(r"↫([^↫]*)↫?")
+Counts = dict[str, int]
+
+
+def count_signs(text: str, counts: Counts) -> None:
+    """Add the prolongations, broken words, blocks and part-word repetitions in ``text``."""
+    counts["prolongation"] += text.count(":")
+    counts["broken_word"] += text.count("^")
+    counts["block"] += text.count("≠")
+    if "↫" in text:
+        for segment in REPEATED_SOUND.findall(text):
+            counts["part_word_repetition"] += 1
+            counts["part_word_repetition_iterations"] += 1 + segment.count("-")
+
+
+def count_retrace(counts: Counts, code: str, words: int, monosyllabic: bool) -> None:
+    """Add one ``[/]`` or ``[//]`` of ``words`` words."""
+    if code == "[/]":
+        counts["whole_word_repetition" if words <= 1 else "phrase_repetition"] += 1
+        counts["monosyllabic_whole_word_repetition"] += words <= 1 and monosyllabic
+    else:
+        counts["word_revision" if words <= 1 else "phrase_revision"] += 1
+
+
+def counted_codes(item: Word | Group) -> Iterator[str]:
+    """Yield the ``[/]`` and ``[//]`` of an item; ``[x 3]`` stands for two ``[/]``."""
+    yield from ("[/]" for _ in range(copy_count(item.codes) - 1))
+    yield from (code for code in item.codes if code in ("[/]", "[//]"))
+
 
 _VOWELS = re.compile("[aeiouy]+")
 _SILENT_E = re.compile(

@@ -19,8 +19,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsa_whisper.chat.disfluencies import Disfluency
-from lsa_whisper.chat.flucalc import count_as_flucalc, words_and_syllables
-from lsa_whisper.chat.fluency_marks import COUNTS, Counts, count_retrace, count_signs, counted_codes
+from lsa_whisper.chat.flucalc import (
+    COUNTS,
+    Counts,
+    count_as_flucalc,
+    count_retrace,
+    count_signs,
+    counted_codes,
+    words_and_syllables,
+)
 from lsa_whisper.chat.main_tier import Utterance
 from lsa_whisper.chat.syllables import syllables
 from lsa_whisper.chat.tree import Item, Marker, Word, walk
@@ -89,7 +96,7 @@ def count_disfluencies(
     Args:
         utterances: the main tiers of a transcript, in order.
         languages: ISO 639-3, the main language first; none means English. Syllables are those of English, if it is
-            among them, else of the main language (:data:`lsa_whisper.chat.syllables.SYLLABLE_LANGUAGES`).
+            among them, else of the main language (see :mod:`lsa_whisper.chat.syllables`).
         mode: one of :data:`COUNTING_MODES`.
 
     >>> from lsa_whisper.chat import parse

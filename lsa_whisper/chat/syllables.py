@@ -79,8 +79,7 @@ _COUNTERS: dict[str, Callable[[str], int]] = {
     **dict.fromkeys(("zho", "cmn", "yue"), _chinese),
     "jpn": _japanese,
 }
-SYLLABLE_LANGUAGES = ("eng", *_COUNTERS)
-"""The languages whose syllables are counted."""
+"""How syllables are counted in the languages other than English that have them."""
 
 
 _IRREGULAR = {

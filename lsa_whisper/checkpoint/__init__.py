@@ -15,7 +15,7 @@ from lsa_whisper.checkpoint.converted import ConvertedCheckpoint, load_converted
 from lsa_whisper.checkpoint.exporting import cached_conversion, export
 from lsa_whisper.checkpoint.folder import digest
 from lsa_whisper.checkpoint.loading import Checkpoint, load
-from lsa_whisper.checkpoint.merging import Merged, merge
+from lsa_whisper.checkpoint.merging import merge
 from lsa_whisper.checkpoint.overview import model_overview, overview_line
 from lsa_whisper.checkpoint.saving import save
 from lsa_whisper.checkpoint.stored_weights import StoredWeights, folder_of_weights
@@ -34,7 +34,6 @@ from lsa_whisper.checkpoint.vocabulary import (
 __all__ = [
     "Checkpoint",
     "ConvertedCheckpoint",
-    "Merged",
     "StoredWeights",
     "add_previous_text",
     "cached_conversion",

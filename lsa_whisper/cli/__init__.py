@@ -1,34 +1,20 @@
 """The command line: each command parses options, makes one call to a library function, and prints.
 
-A command's parameters are its function's parameters, by name; ``VERBS`` imports it.
+A command's parameters are its function's parameters, by name; ``VERBS`` names it.
 """
 
-from lsa_whisper.cli import (
-    aligning,
-    batchalign,
-    converting,
-    evaluating,
-    machine,
-    models,
-    preparing,
-    reviewing,
-    training,
-    transcribing,
-)
-from lsa_whisper.cli.functions import VERBS
-from lsa_whisper.cli.group import main
+from lsa_whisper.cli import batchalign, evaluating, machine, preparing, training, transcribing, transcripts
+from lsa_whisper.cli.group import VERBS, function_of, main
 
 __all__ = [
     "VERBS",
-    "aligning",
     "batchalign",
-    "converting",
     "evaluating",
+    "function_of",
     "machine",
     "main",
-    "models",
     "preparing",
-    "reviewing",
     "training",
     "transcribing",
+    "transcripts",
 ]

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import PATH, call, main, show
-from lsa_whisper.cli.types import LANGUAGE, OUT
+from lsa_whisper.cli.group import call, main, show
+from lsa_whisper.cli.types import LANGUAGE, OUT, PATH
 
 
 @main.group()

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import PATH, call, main, show
-from lsa_whisper.cli.types import OUT, page_language_option
+from lsa_whisper.cli.group import call, main, show
+from lsa_whisper.cli.types import OUT, PATH, page_language_option
 
 
 @main.command()

@@ -1,25 +1,57 @@
-"""The group that all commands belong to, in sections for the help; errors become exit codes here."""
+"""The group that all commands belong to, in sections for the help; errors become exit codes here.
+
+Errors are in the words of the command line: the library names parameters, a person at a terminal has options.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
+import re
 import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pkgutil import resolve_name
 from typing import Any
 
 import click
 
-from lsa_whisper.cli.functions import VERBS
-from lsa_whisper.cli.types import PATH
-from lsa_whisper.cli.wording import as_options
 from lsa_whisper.errors import LsaWhisperError, printable
 from lsa_whisper.system.disk import disk_error_reason
-from lsa_whisper.system.rank_exit import skipped_finalization
+from lsa_whisper.system.interpreter import skipped_finalization
 from lsa_whisper.version import __version__
 
 _SILENT = ("HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK", "WANDB_DISABLED", "DISABLE_SAFETENSORS_CONVERSION")
 """Set for the libraries: report nothing, and do not ask a server to convert a model's weights."""
+
+VERBS = {
+    "align": "lsa_whisper.align:align_transcripts",
+    "verbatimize": "lsa_whisper.verbatimize:verbatimize",
+    "prepare": "lsa_whisper.preparation:prepare",
+    "convert": "lsa_whisper.formats.convert:convert",
+    "inspect": "lsa_whisper.inspection:inspect",
+    "mark": "lsa_whisper.retraces.propose:mark",
+    "finetune": "lsa_whisper.finetuning.from_corpus:finetune",
+    "recipes": "lsa_whisper.finetuning.catalog:list_recipes",
+    "recipes show": "lsa_whisper.finetuning.catalog:show_recipe",
+    "recipes new": "lsa_whisper.finetuning.from_corpus:new_recipe",
+    "estimate-memory": "lsa_whisper.finetuning:estimate_memory",
+    "transcribe": "lsa_whisper.transcription:transcribe",
+    "calibrate": "lsa_whisper.transcription.calibrate:calibrate",
+    "choose-heads": "lsa_whisper.transcription.choose_heads:choose_heads",
+    "review": "lsa_whisper.review:review",
+    "evaluate": "lsa_whisper.evaluation:evaluate",
+    "compare-runs": "lsa_whisper.finetuning.compare_runs:compare_runs",
+    "models": "lsa_whisper.checkpoint.choice:list_models",
+    "models use": "lsa_whisper.checkpoint.choice:use_model",
+    "export": "lsa_whisper.checkpoint:export",
+    "merge": "lsa_whisper.checkpoint:merge",
+    "batchalign transcribe": "lsa_whisper.batchalign_engine:transcribe_with_batchalign",
+    "batchalign run": "lsa_whisper.batchalign_engine:run_batchalign",
+    "doctor": "lsa_whisper.doctor:doctor",
+    "demo": "lsa_whisper.demo:demo",
+}
+"""Each command and the library function that it calls."""
 
 SECTIONS = {
     "Recordings and transcripts": ("transcribe", "review", "inspect", "evaluate"),
@@ -113,14 +145,67 @@ def main() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
-__all__ = ["MORE", "PATH", "SECTIONS", "call", "main", "show"]
-
-
 def show(result: Any) -> None:
     """Print a command's result."""
     click.echo(as_options(printable(str(result)), click.get_current_context().command))
 
 
+def function_of(command: str) -> Callable[..., Any]:
+    """Return a command's library function, imported only now, so that ``--help`` loads none of them."""
+    function: Callable[..., Any] = resolve_name(VERBS[command])
+    return function
+
+
 def call(command: str, **parameters: Any) -> Any:
     """Call the command's library function and return its result."""
-    return VERBS[command]()(**parameters)
+    return function_of(command)(**parameters)
+
+
+_PARAMETER = re.compile(r"`(\w+)(?:=([^`]*))?`")
+_PYTHON_ONLY = ("True", "None")
+
+
+def as_options(message: str, command: click.Command) -> str:
+    """Return ``message`` with the parameters in backticks as the options of ``command`` and of its subcommands.
+
+    >>> command = click.Command("f", params=[click.Option(["--speaker-from"]), click.Option(["--force"])])
+    >>> as_options("`speaker_from=x`: gives no speaker; correct it or set `force=True`", command)
+    '--speaker-from x: gives no speaker; correct it or set --force'
+    >>> as_options("`recipe`: not found", command)
+    '`recipe`: not found'
+    """
+    flags = {parameter.name: max(parameter.opts, key=len) for parameter in _options(command)}
+
+    def option(match: re.Match[str]) -> str:
+        name, value = match.groups()
+        if name not in flags:
+            return match[0]
+        return flags[name] if value is None or value in _PYTHON_ONLY else f"{flags[name]} {value}"
+
+    return _PARAMETER.sub(option, message)
+
+
+def _options(command: click.Command) -> Iterator[click.Option]:
+    yield from (parameter for parameter in command.params if isinstance(parameter, click.Option))
+    if isinstance(command, click.Group):
+        for subcommand in command.commands.values():
+            yield from _options(subcommand)
+
+
+class GroupedCommand(click.Command):
+    """A command whose help lists its options in groups; an option that is in none comes last."""
+
+    def __init__(self, *args: Any, groups: Mapping[str, Sequence[str]], **settings: Any):
+        """Take the names of the parameters of each group by its title, in order."""
+        super().__init__(*args, **settings)
+        self.groups = groups
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one section for each group."""
+        shown = {each.name: row for each in self.get_params(ctx) if (row := each.get_help_record(ctx))}
+        for title, names in self.groups.items():
+            with formatter.section(title):
+                formatter.write_dl([shown.pop(name) for name in names])
+        if shown:
+            with formatter.section("Other options"):
+                formatter.write_dl([*shown.values()])

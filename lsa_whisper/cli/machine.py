@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import PATH, call, main, show
-from lsa_whisper.cli.types import MODEL, OUT
+from lsa_whisper.cli.group import call, main, show
+from lsa_whisper.cli.types import MODEL, OUT, PATH
 
 
 @main.command()

@@ -7,10 +7,8 @@ from typing import Any
 
 import click
 
-from lsa_whisper.cli.functions import VERBS
-from lsa_whisper.cli.group import PATH, call, main, show
-from lsa_whisper.cli.option_groups import GroupedCommand
-from lsa_whisper.cli.types import LANGUAGE, MODEL, TABLE, TRANSCRIPT_OR_FOLDER, device_option, verbose_option
+from lsa_whisper.cli.group import GroupedCommand, call, function_of, main, show
+from lsa_whisper.cli.types import LANGUAGE, MODEL, PATH, TABLE, TRANSCRIPT_OR_FOLDER, device_option, verbose_option
 
 _GROUPS = {
     "Options": ("model", "out", "formats", "language", "style", "words", "also_fluent", "review"),
@@ -163,11 +161,11 @@ def transcribe(**parameters: Any) -> None:
 
     Example: lsa-whisper transcribe interview.wav
     """
-    from lsa_whisper.transcription.files.standard_input import STANDARD_INPUT, spool_standard_input
+    from lsa_whisper.transcription.files.recordings import STANDARD_INPUT, spool_standard_input
 
     inputs, out = parameters.pop("inputs"), parameters.pop("out")
     with spool_standard_input(inputs, out) as (recordings, folder):
-        done = VERBS["transcribe"]()(inputs=recordings, out=folder, **parameters)
+        done = function_of("transcribe")(inputs=recordings, out=folder, **parameters)
         if list(inputs) == [STANDARD_INPUT] and out is None:
             for each in done.done:
                 click.echo(each.transcript.read_bytes(), nl=False)

@@ -15,7 +15,7 @@ from lsa_whisper.errors import DiskError, LsaWhisperError
 from lsa_whisper.page.language import PAGE_LANGUAGES
 from lsa_whisper.system.device import verify_device
 from lsa_whisper.system.disk import unwritable_reason
-from lsa_whisper.system.listing import DOCUMENT_SUFFIXES
+from lsa_whisper.system.files import DOCUMENT_SUFFIXES
 from lsa_whisper.system.shipped import with_shipped
 
 

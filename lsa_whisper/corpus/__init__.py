@@ -7,15 +7,13 @@ can reach files outside these folders.
 """
 
 from lsa_whisper.chat.files import is_transcript, list_transcripts
-from lsa_whisper.corpus.card import CARD_NAME, Card, find_card, read_card
+from lsa_whisper.corpus.card import find_card, read_card
 from lsa_whisper.corpus.files import CLEANED_TEXT
 from lsa_whisper.corpus.listed import discover_listed, is_listed
 from lsa_whisper.corpus.session import Session, discover, speaker_ids
 
 __all__ = [
-    "CARD_NAME",
     "CLEANED_TEXT",
-    "Card",
     "Session",
     "discover",
     "discover_listed",

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lsa_whisper.audio import AUDIO_SUFFIXES
-from lsa_whisper.chat.media_name import media_name
+from lsa_whisper.chat.files import media_name
 from lsa_whisper.errors import AudioError
 
 CLEANED_TEXT = "cleaned text: filled pauses, cut-off words, repetitions and revisions were left out"

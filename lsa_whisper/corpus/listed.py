@@ -27,7 +27,7 @@ from lsa_whisper.formats.reading.to_transcript import to_transcript
 from lsa_whisper.languages import chat_code
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.disk import convert_disk_errors
-from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.files import FailedFile
 from lsa_whisper.timespan import TimeSpan
 
 _MANIFESTS = (".jsonl", ".json", ".jsonl.gz")

@@ -17,8 +17,7 @@ from lsa_whisper.corpus.files import CLEANED_TEXT, RecordingIndex
 from lsa_whisper.corpus.speaker_groups import SpeakerPattern
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
 from lsa_whisper.manifest import SPLITS, is_unicode
-from lsa_whisper.system.failed_files import FailedFile
-from lsa_whisper.system.listing import list_files
+from lsa_whisper.system.files import FailedFile, list_files
 
 _AGE_NAME = re.compile(r"\d{5,6}[a-z]?")  # CHILDES names a session by the child's age: 020304 is 2;03.04
 _VISIT = re.compile(r"(?<=\d)[a-z]$")  # AphasiaBank's adler01a and adler01b are two visits of one person

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from lsa_whisper.audio.speech.energy import silence_of
+from lsa_whisper.audio.speech_energy import silence_of
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt, language_tokens
 from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
 from lsa_whisper.decoding.batches import Batches

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -9,24 +10,20 @@ from pathlib import Path
 
 from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.errors import CorpusError, LsaWhisperError
-from lsa_whisper.evaluation.differences import Difference, deciding_metric
-from lsa_whisper.evaluation.material import Material, command_line
-from lsa_whisper.evaluation.pairing import PairedFiles, pair_files
+from lsa_whisper.evaluation.differences import deciding_metric
+from lsa_whisper.evaluation.material import Material
+from lsa_whisper.evaluation.pairing import PairedFiles, pair_files, transcript_at
 from lsa_whisper.evaluation.persons import check_grouping, people_in, persons_of
 from lsa_whisper.evaluation.progress import announce_long, track_recordings
 from lsa_whisper.evaluation.report_rows import ReportRows
 from lsa_whisper.evaluation.results import Evaluation
-from lsa_whisper.evaluation.transcripts import transcript_at
 from lsa_whisper.evaluation.word_counts import WordCounts
 from lsa_whisper.languages import chat_code
 from lsa_whisper.page.language import check_page_language
 from lsa_whisper.scoring import verbatim_benchmark
 from lsa_whisper.scoring.bootstrap import MIN_SAMPLES, SAMPLES, Resamples
-from lsa_whisper.scoring.counts import Detections, WordErrors
-from lsa_whisper.scoring.file_scores import FileCounts, FileScores, Totals
-from lsa_whisper.scoring.file_table import FileTable
+from lsa_whisper.scoring.file_scores import FileTable, Totals
 from lsa_whisper.scoring.groups import ParsedTranscript
-from lsa_whisper.scoring.normalize import normalize
 from lsa_whisper.scoring.published import check_modes
 from lsa_whisper.scoring.score_file import ScoringOptions, score_file
 from lsa_whisper.scoring.speakers import require_meeteval
@@ -35,17 +32,7 @@ from lsa_whisper.scoring.timing import COLLAR_MS
 from lsa_whisper.scoring.words import has_disfluency_marks, mark_from_words
 from lsa_whisper.system.umask import private_umask
 
-__all__ = [
-    "Detections",
-    "Difference",
-    "Evaluation",
-    "FileCounts",
-    "FileScores",
-    "System",
-    "WordErrors",
-    "evaluate",
-    "normalize",
-]
+__all__ = ["Evaluation", "System", "evaluate"]
 
 
 @private_umask()
@@ -121,7 +108,7 @@ def evaluate(
         if chosen not in ("auto", "en")
         for word in (option, chosen)
     ]
-    evaluation.material.command = command_line([*typed, *(flag for flag, given in flags.items() if given)])
+    evaluation.material.command = shlex.join(map(str, [*typed, *(flag for flag, given in flags.items() if given)]))
     if out is None:
         return evaluation
     from lsa_whisper.evaluation.report import write_reports

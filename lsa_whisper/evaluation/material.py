@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import platform
-import shlex
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -100,12 +98,3 @@ class Material:
 
 def _languages(transcript: Transcript) -> list[str]:
     return [chat_code(code) for code in transcript.languages]
-
-
-def command_line(words: Sequence[object]) -> str:
-    """Return a command as it is typed.
-
-    >>> command_line(["lsa-whisper", "evaluate", "my corpus"])
-    "lsa-whisper evaluate 'my corpus'"
-    """
-    return shlex.join(str(word) for word in words)

@@ -1,14 +1,17 @@
-"""Pairing of hypothesis files with reference files."""
+"""Pairing of hypothesis files with reference files, and their transcripts: CHAT, or the output of a recognizer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
+from lsa_whisper import chat
 from lsa_whisper.audio import AUDIO_SUFFIXES
+from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import CorpusError
-from lsa_whisper.formats.reading import READABLE, is_readable, read_transcripts
+from lsa_whisper.formats.reading import READABLE, FoundTranscript, ReadingOptions, is_readable, read_transcripts
 from lsa_whisper.page.text import column_names, join_names
 
 _RARELY_PLAYABLE = {".aif", ".aiff", ".mov"}
@@ -136,3 +139,22 @@ def _matched(references: dict[str, str], files: dict[str, str]) -> tuple[dict[st
             matched[key] = files[same[0]]
     used = set(matched.values())
     return matched, [Path(path) for path in files.values() if path not in used]
+
+
+def transcript_at(path: str, key: str) -> Transcript:
+    """Return the transcript of the recording ``key`` in the file at ``path``; plain words get no marks here.
+
+    Raises:
+        FormatError: The file is damaged.
+    """
+    if path.lower().endswith(".cha"):
+        return chat.read(path)
+    found = _found(path)
+    name = Path(key).name
+    return next((each.transcript for each in found if each.name == name), found[0].transcript)
+
+
+@lru_cache(maxsize=2)
+def _found(path: str) -> list[FoundTranscript]:
+    """Return all transcripts of a file, which is parsed once for all recordings that it covers."""
+    return read_transcripts(path, ReadingOptions(infer_marks=False))

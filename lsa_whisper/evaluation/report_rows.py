@@ -1,19 +1,32 @@
-"""The aligned utterances of a report, compact enough for the page to draw them while it is scrolled."""
+"""The aligned utterances of a report, compact enough for the page to draw them while it is scrolled, and their sound.
+
+The sound of each utterance can stand inside the report, so that it can be sent in one file. Waveforms and spectrograms
+of the worst ones are made when the report is written, because a page opened from a disk may play a recording beside it,
+but not read its samples. They are few, so that a report stays small, and the page reads them when the first one is
+opened.
+"""
 
 from __future__ import annotations
 
 import heapq
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
+
+from lsa_whisper.audio import Recording, Samples
+from lsa_whisper.audio.clip import data_url, encode_audio
+from lsa_whisper.audio.picture import sound_picture
 from lsa_whisper.chat import Disfluency
+from lsa_whisper.errors import AudioError
 from lsa_whisper.evaluation.pairing import find_audio
 from lsa_whisper.page.language import gettext, language_of_page
 from lsa_whisper.page.terms import class_name, class_title
 from lsa_whisper.scoring.aligned_utterances import AlignedColumn, AlignedUtterance
+from lsa_whisper.timespan import TimeSpan
 
 MAX_ROWS = 5000
 CLASS_ORDER = list(Disfluency)
@@ -171,3 +184,77 @@ def _timed_words(aligned: Sequence[AlignedUtterance | None]) -> list[Timed]:
         [(cell.reference, *cell.reference_span) for cell in reference if cell.reference_span],
         *([(cell.hypothesis, *cell.hypothesis_span) for cell in own if cell.hypothesis_span] for own in cells),
     ]
+
+
+_MARGIN_MS = 100
+
+
+class SoundOfRow:
+    """The sound of a report's rows; a recording that cannot be read gives none."""
+
+    def __init__(self, keys: Sequence[str], recordings: Mapping[str, Path]) -> None:
+        """Open the recordings of the files ``keys``."""
+        self._keys = keys
+        self._opened = {key: _opened(path) for key, path in recordings.items()}
+
+    def span(self, row: Sequence[Any]) -> TimeSpan | None:
+        """Return the span of a row in its recording, with a margin; ``None`` without times or a recording."""
+        start_s, end_s = row[2:4]
+        if self._opened.get(self._keys[row[0]]) is None or start_s is None or end_s is None:
+            return None
+        return TimeSpan(max(round(1000 * start_s) - _MARGIN_MS, 0), round(1000 * end_s) + _MARGIN_MS)
+
+    def load(self, row: Sequence[Any]) -> Samples:
+        """Return the samples of a row; empty if there are none."""
+        recording, span = self._opened.get(self._keys[row[0]]), self.span(row)
+        if recording is not None and span is not None:
+            try:
+                return recording.load(span)
+            except AudioError:
+                pass
+        return np.zeros(0, np.float32)
+
+
+def embedded_clips(rows: Sequence[list[Any]], keys: Sequence[str], recordings: Mapping[str, Path]) -> list[str]:
+    """Return, per row of a report, its sound as a ``data:`` URL; empty without times or a readable recording."""
+    sounds = SoundOfRow(keys, recordings)
+    return [_clip(sounds.load(row)) for row in rows]
+
+
+def _opened(path: Path) -> Recording | None:
+    try:
+        return Recording.open(path)
+    except AudioError:
+        return None
+
+
+def _clip(samples: Samples) -> str:
+    if not len(samples):
+        return ""
+    kind, data = encode_audio(samples)
+    return data_url(f"audio/{kind}", data)
+
+
+MAX_PICTURES = 100
+_COLUMNS = 300
+_MAX_DURATION_MS = 30_000
+
+
+def sound_pictures(rows: ReportRows, keys: Sequence[str], recordings: Mapping[str, Path]) -> dict[int, list[Any]]:
+    """Return the pictures of the utterances with the most errors, by number of their row.
+
+    Each is ``[picture, start_s, end_s, [[word, start_s, end_s, known], ...] per transcript]``, the reference first.
+    """
+    sounds, shown = SoundOfRow(keys, recordings), rows.rows
+    found: dict[int, list[Any]] = {}
+    for number, timed in rows.worst:
+        if len(found) == MAX_PICTURES:
+            break
+        span = sounds.span(shown[number])
+        if span is None or span.duration_ms > _MAX_DURATION_MS:
+            continue
+        picture = data_url("image/png", sound_picture(sounds.load(shown[number]), _COLUMNS))
+        if picture:
+            words = [[[word, start / 1000, end / 1000, int(known)] for word, start, end, known in own] for own in timed]
+            found[number] = [picture, span.start_ms / 1000, span.end_ms / 1000, words]
+    return found

@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import fill
 
 from lsa_whisper.chat import Disfluency
-from lsa_whisper.evaluation.cells import interval_or_none, percent
+from lsa_whisper.evaluation.cells import percent
 from lsa_whisper.evaluation.differences import CLASS_METRICS, ENOUGH_UNITS, MAIN_METRICS, Difference, differences
 from lsa_whisper.evaluation.fluency_count import fluency_answers
 from lsa_whisper.evaluation.material import Material
@@ -71,27 +71,25 @@ class Evaluation:
         """Per system, whether a fluency count may be taken from its transcripts, and how far off it is."""
         return fluency_answers(self._all)
 
-    def table(self, *, wide: bool = False) -> str:
-        """Return the figures as text for a terminal: within 80 columns, or all of them with their intervals."""
+    def table(self) -> str:
+        """Return the figures as text for a terminal, within 80 columns."""
         systems = self._all
-        at_once = len(systems) if wide else _SYSTEMS_AT_ONCE
-        parts = [systems[at : at + at_once] for at in range(0, len(systems), at_once)]
-        tables = [text_table([["", *(s.name for s in part)], *self._rows(part, wide=wide)]) for part in parts]
-        explained = [] if wide else ["classes: found of those in the reference, + false alarms"]
-        conclusions = self.conclusions(METRICS if wide else MAIN_METRICS)
-        lines = [*explained, *self.answers, *self.verdict, *self.remarks(), *conclusions]
+        parts = [systems[at : at + _SYSTEMS_AT_ONCE] for at in range(0, len(systems), _SYSTEMS_AT_ONCE)]
+        tables = [text_table([["", *(s.name for s in part)], *self._rows(part)]) for part in parts]
+        explained = "classes: found of those in the reference, + false alarms"
+        lines = [explained, *self.answers, *self.verdict, *self.remarks(), *self.conclusions(MAIN_METRICS)]
         return "\n".join([*tables, *(fill(line, 80, break_long_words=False, break_on_hyphens=False) for line in lines)])
 
-    def _rows(self, systems: Sequence[System], *, wide: bool) -> Iterator[list[str]]:
-        for metric in METRICS if wide else MAIN_METRICS:
-            yield [metric.title, *(self._metric_text(s, metric, wide=wide) for s in systems)]
+    def _rows(self, systems: Sequence[System]) -> Iterator[list[str]]:
+        for metric in MAIN_METRICS:
+            yield [metric.title, *(self._metric_text(s, metric) for s in systems)]
         excused = [system.word_errors_verbatim.excluded_hypothesis for system in systems]
         if any(excused):
             yield ["words in place of xxx, not scored", *map(str, excused)]
         for kind in SCORED:
             if any(s.disfluency[kind].reference_events or s.disfluency[kind].hypothesis_events for s in systems):
                 title = f"  {CLASSES[kind][0].lower()}"
-                yield [title, *(self._class_cell(system, kind, wide=wide) for system in systems)]
+                yield [title, *(self._class_cell(system, kind) for system in systems)]
         if self.options.speakers:
             yield ["cpWER", *(self.speaker_text(s, s.speakers.cp) for s in systems)]
             yield ["tcpWER", *(self.speaker_text(s, s.speakers.tcp) for s in systems)]
@@ -111,18 +109,16 @@ class Evaluation:
         return percent(rate) if self.material.writes_speakers(system.name) else gettext("one speaker")
 
     @staticmethod
-    def _metric_text(system: System, metric: Metric, *, wide: bool) -> str:
+    def _metric_text(system: System, metric: Metric) -> str:
         if metric.over_supported_classes and system.has_gaps:
             return NOT_TRANSCRIBED
-        return percent(system.value(metric), system.interval(metric) if wide else None)
+        return percent(system.value(metric))
 
     @staticmethod
-    def _class_cell(system: System, kind: Disfluency, *, wide: bool) -> str:
+    def _class_cell(system: System, kind: Disfluency) -> str:
         found = system.disfluency[kind]
         if found.not_scored:
             return f"{NOT_TRANSCRIBED if kind in system.left_out else 'not scored'} ({found.not_scored})"
-        if wide:
-            return percent(found.f1, interval_or_none(system.class_interval(kind)))
         extra = f" +{found.false_positives:,}" if found.false_positives else ""
         return f"{found.true_positives:,} of {found.reference_events:,}{extra}"
 

@@ -6,16 +6,21 @@ from pathlib import Path
 
 from lsa_whisper.corpus import is_transcript, list_transcripts
 from lsa_whisper.errors import CorpusError
-from lsa_whisper.inspection.measures_report import events_report, measures_report, profile_report
 from lsa_whisper.inspection.problems import problems_report
 from lsa_whisper.inspection.survey import survey
 from lsa_whisper.inspection.tables import survey_report
 from lsa_whisper.inspection.text_output import as_json
 from lsa_whisper.inspection.tokens import token_counter
-from lsa_whisper.inspection.transcript_report import fluency_report, readable_transcripts
+from lsa_whisper.inspection.transcript_report import (
+    events_report,
+    fluency_report,
+    measures_report,
+    profile_report,
+    readable_transcripts,
+)
 from lsa_whisper.manifest import SPLITS
 from lsa_whisper.page.language import check_page_language
-from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.files import FailedFile
 from lsa_whisper.system.umask import private_umask
 
 __all__ = ["inspect"]
@@ -87,7 +92,7 @@ def inspect(
         found = survey(manifests, token_counter(model))
         text = as_json(found.as_dict()) if json else survey_report(path, found)
         if out is not None:
-            from lsa_whisper.inspection.page import write_survey_page
+            from lsa_whisper.inspection.survey_page import write_survey_page
 
             write_survey_page(path, found, Path(out))
         return text if out is None or json else f"{text}\n\n{out}: the same, with plots and audio clips"

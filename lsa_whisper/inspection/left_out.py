@@ -8,7 +8,7 @@ from typing import Any
 
 from lsa_whisper.chat import Disfluency, Transcript
 from lsa_whisper.chat.disfluencies import Family, classes_of
-from lsa_whisper.chat.fluency_marks import COUNTS
+from lsa_whisper.chat.flucalc import COUNTS
 from lsa_whisper.labels import Coverage, is_draft, read_coverage
 from lsa_whisper.page.language import gettext
 from lsa_whisper.page.text import join_names

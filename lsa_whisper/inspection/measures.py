@@ -4,7 +4,9 @@ Definitions (fluent words: without fillers, fragments, nonwords, retraced words 
 
 - MLU in words, NDW, TTR, MATTR, maze words: :mod:`lsa_whisper.scoring.language_sample`.
 - MLU in morphemes, lemmas: :mod:`lsa_whisper.inspection.morphology`.
-- Word errors, grammatical utterances: :mod:`lsa_whisper.inspection.coded_errors`.
+- Word errors: the codes ``[*]`` after words. Grammatical utterances: :class:`CodedErrors`. A transcript without any
+  such code is not taken as one without errors, because its errors may not have been coded. Its speakers then have no
+  values.
 - D (VOCD): the curve ``TTR(n) = D/n (sqrt(1 + 2n/D) - 1)`` fitted to the mean TTR of samples of 35 to 50 words (Malvern
   and Richards 1997). CLAN draws samples at random; here it is the expected TTR of all samples (McCarthy and Jarvis
   2007), so D is the value that CLAN's results scatter around. Needs 50 words. VOCD takes the lemmas of ``%mor`` by
@@ -19,21 +21,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.chat.codes import UNTRANSCRIBED
-from lsa_whisper.inspection.coded_errors import CodedErrors, coded_errors, has_error_codes
+from lsa_whisper.chat.tree import Item, Marker, walk
 from lsa_whisper.inspection.left_out import with_gaps
 from lsa_whisper.inspection.morphology import lemmas, mlu_morphemes
 from lsa_whisper.labels import Coverage, read_coverage
 from lsa_whisper.scoring.counts import ratio
-from lsa_whisper.scoring.language_sample import LanguageSample, UtteranceCounts, count_words, sample_of
+from lsa_whisper.scoring.language_sample import LanguageSample, UtteranceCounts, count_words, counts_for_mlu, sample_of
 
 _SAMPLE_WORDS = range(35, 51)
 _TIMED_PAUSE = re.compile(r"\((?:(\d+):)?(\d+\.?\d*)\)")
@@ -163,3 +165,40 @@ def vocabulary_diversity(words: Sequence[str]) -> float | None:
         return float(np.square(d / sizes * (np.sqrt(1 + 2 * sizes / d) - 1) - expected).sum())
 
     return float(np.exp(minimize_scalar(misfit, bounds=(np.log(0.1), np.log(1000)), method="bounded").x))
+
+
+_UNGRAMMATICAL = re.compile(r"\[\+ gram\]")
+
+
+class CodedErrors(NamedTuple):
+    """The errors of one speaker: how many of each code (``m:=ed``), and the share of grammatical utterances.
+
+    That share is over finished utterances with words and nothing unintelligible: those without ``[*]``, ``[+ gram]``.
+    """
+
+    by_code: Counter[str]
+    grammatical_share: float | None
+
+
+def has_error_codes(utterances: Iterable[Utterance]) -> bool:
+    """Return whether any utterance has an error code, so that errors were coded at all."""
+    return any("[*" in each.body or _UNGRAMMATICAL.search(each.body) for each in utterances)
+
+
+def coded_errors(utterances: Sequence[Utterance]) -> CodedErrors:
+    """Return the coded errors of one speaker; those in retraced words count, too.
+
+    >>> from lsa_whisper import chat
+    >>> two = [chat.utterance("CHI", "he goed [: went] [* m:=ed] home ."), chat.utterance("CHI", "no more .")]
+    >>> coded_errors(two)
+    CodedErrors(by_code=Counter({'m:=ed': 1}), grammatical_share=0.5)
+    """
+    by_code = Counter(code for each in utterances for code in _codes(each.tree.items))
+    judged = [each for each in utterances if each.written() and counts_for_mlu(each) and not each.abandoned]
+    return CodedErrors(by_code, ratio(sum(not has_error_codes([each]) for each in judged), len(judged)))
+
+
+def _codes(items: Iterable[Item]) -> Iterator[str]:
+    for item in walk(items):
+        if not isinstance(item, Marker):
+            yield from (code[2:-1].strip() or "*" for code in item.codes if code.startswith("[*"))

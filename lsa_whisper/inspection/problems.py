@@ -16,7 +16,7 @@ from lsa_whisper.errors import ChatSyntaxError, LsaWhisperError, printable
 from lsa_whisper.inspection.text_output import as_json
 from lsa_whisper.languages import is_language
 from lsa_whisper.system.atomic_write import write_atomic
-from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.files import FailedFile
 from lsa_whisper.system.own_files import verify_inside
 
 

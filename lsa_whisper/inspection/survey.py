@@ -15,8 +15,7 @@ from lsa_whisper import manifest
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.checkpoint.whisper_constants import CONTEXT_S
 from lsa_whisper.errors import LsaWhisperError, ManifestError
-from lsa_whisper.inspection.counts import WindowCounts
-from lsa_whisper.inspection.distribution import Distribution
+from lsa_whisper.inspection.counts import Distribution, WindowCounts
 from lsa_whisper.inspection.tokens import TokenCounter
 from lsa_whisper.manifest import Segment
 from lsa_whisper.system import plain_json
@@ -194,11 +193,7 @@ def _keep(ranked: _Ranked, entry: tuple[float, int, Segment]) -> None:
 
 def _summary(manifests: Sequence[Path]) -> dict[str, Any]:
     folder = manifests[0].parent
-    try:
-        found = plain_json.read(folder / "prepared.json")
-    except (OSError, ValueError):  # a manifest of another tool has none
-        return {}
-    found = found if isinstance(found, dict) else {}
+    found = plain_json.read_mapping(folder / "prepared.json")  # a manifest of another tool has none
     summary = {name: found[name] for name, kind in _SUMMARY.items() if isinstance(found.get(name), kind)}
     written = {folder / f"{split}.jsonl" for split in summary.get("splits", ())}
     beside = {path for split in manifest.SPLITS if (path := folder / f"{split}.jsonl").is_file()}

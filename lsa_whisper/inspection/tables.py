@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.chat import Disfluency
-from lsa_whisper.inspection.distribution import Distribution
+from lsa_whisper.inspection.counts import Distribution
 from lsa_whisper.inspection.survey import FREQUENT, Survey
 from lsa_whisper.inspection.text_output import format_number, sparkline
 from lsa_whisper.manifest import Segment

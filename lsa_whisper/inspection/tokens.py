@@ -52,7 +52,7 @@ def token_counter(model: Path | None = None) -> TokenCounter:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises nothing more specific
         raise CheckpointError(f"{path}: cannot be read as a tokenizer ({error}); copy the checkpoint again") from error
-    limit = _settings(Path(model) / "config.json").get("max_target_positions", DECODER_POSITIONS)
+    limit = plain_json.read_mapping(Path(model) / "config.json").get("max_target_positions", DECODER_POSITIONS)
     return TokenCounter(_Exact(tokenizer, _is_multilingual(Path(model))), int(limit), exact=True)
 
 
@@ -81,14 +81,6 @@ class _Exact:
 
 
 def _is_multilingual(model: Path) -> bool:
-    settings = _settings(model / "generation_config.json")
+    settings = plain_json.read_mapping(model / "generation_config.json")
     multilingual = settings.get("is_multilingual")
     return bool(settings.get("lang_to_id")) if multilingual is None else bool(multilingual)
-
-
-def _settings(path: Path) -> dict[str, Any]:
-    try:
-        found = plain_json.read(path)
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

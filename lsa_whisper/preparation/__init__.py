@@ -23,7 +23,7 @@ from lsa_whisper.preparation.spliced_session import profile_of
 from lsa_whisper.preparation.statistics import Prepared
 from lsa_whisper.splice import read_profile
 from lsa_whisper.system.disk import disk_error_reason
-from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.files import FailedFile
 from lsa_whisper.system.lock import write_lock
 from lsa_whisper.system.own_files import own_folder
 from lsa_whisper.system.umask import private_umask

@@ -29,7 +29,7 @@ from lsa_whisper.preparation.spliced_session import remove_spliced, with_spliced
 from lsa_whisper.preparation.statistics import Prepared, Rejections, SplicedCounts, SplitCounts, add_counts
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.atomic_write import replace_file
-from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.files import FailedFile
 from lsa_whisper.version import __version__
 
 PARTS_FOLDER = ".parts"
@@ -140,11 +140,7 @@ def _shards_in(out: Path) -> list[Path]:
     """
     named: set[str] = set()
     for summary in (out / SUMMARY, out / partial_name(SUMMARY)):
-        try:
-            found = plain_json.read(summary) if summary.is_file() else {}
-        except (OSError, ValueError):
-            continue
-        hashes = found.get("sha256") if isinstance(found, dict) else None
+        hashes = plain_json.read_mapping(summary).get("sha256")
         named.update(name for name in (hashes if isinstance(hashes, dict) else ()) if _SHARD.fullmatch(name))
     return [out / name for name in sorted(named)]
 

@@ -7,8 +7,8 @@ from contextlib import closing
 from functools import partial
 
 from lsa_whisper.errors import CorpusError
-from lsa_whisper.system.process_pool import TaskError, WorkerDiedError, process_pool, run_tasks
-from lsa_whisper.system.process_pool.scheduler import ItemT, Report, ResultT
+from lsa_whisper.system.process_pool import process_pool
+from lsa_whisper.system.task_scheduler import ItemT, Report, ResultT, TaskError, WorkerDiedError, run_tasks
 
 
 def map_parallel(

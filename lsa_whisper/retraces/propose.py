@@ -21,7 +21,7 @@ from lsa_whisper.retraces import THRESHOLD, mark_all_retraces
 from lsa_whisper.retraces.words import spoken_words
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.disk import convert_disk_errors
-from lsa_whisper.system.failed_files import FailedFile, failure_exit_code
+from lsa_whisper.system.files import FailedFile, failure_exit_code
 from lsa_whisper.system.own_files import read_own, verify_inside
 from lsa_whisper.system.umask import private_umask
 from lsa_whisper.timespan import TimeSpan

@@ -2,7 +2,7 @@
 
 ``edits`` are functions from transcript to transcript; ``history`` undoes them and ``saved`` stores them. ``view`` is a
 transcript as the page shows it, with confidences (``word_confidence``) and the errors that are probably left
-(``estimate``). ``application`` serves page and data behind ``guard``, and ``server`` runs it.
+(``corrections``). ``application`` serves page and data behind ``guard``, and ``server`` runs it.
 """
 
 from lsa_whisper.review.server import review

@@ -45,13 +45,13 @@ class SavedTranscript:
         remark: what happened to the file since the last session, or an empty string.
     """
 
-    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time):
+    def __init__(self, path: Path):
         """Open the transcript and repeat what the journal has.
 
         Raises:
             LsaWhisperError: it cannot be read, or another program of this package writes it.
         """
-        self.path, self._clock = path, clock
+        self.path = path
         self.kept = path.parent / FOLDER / path.name
         self._journal = self.kept.with_name(f"{path.name}.jsonl")
         self.pending: dict[int, str] = {}
@@ -100,7 +100,7 @@ class SavedTranscript:
         before = self.transcript
         after = with_checked_state(make(before))
         verify_edit(before, after)
-        step = self.history.take(after, kind, at_s=self._clock(), joins=joins)
+        step = self.history.take(after, kind, at_s=time.time(), joins=joins)
         if step is None:
             return None
         self.pending.clear()
@@ -149,7 +149,7 @@ class SavedTranscript:
         data, self.foreign, self.remark = self.path.read_bytes(), None, ""
         self._keep_other(_encoded(self.transcript))
         self._digest = _digest(data)
-        step = self.history.take(chat.read(self.path), "other_program", at_s=self._clock())
+        step = self.history.take(chat.read(self.path), "other_program", at_s=time.time())
         self._append({"step": step_as_dict(step)} if step else {"active_s": 0.0})
 
     def keep_own(self) -> None:
@@ -216,7 +216,7 @@ class SavedTranscript:
             self.remark = f"{self.path.name} is an earlier version again, as from a backup; choose a version"
             return
         self._keep_other(own)
-        step = history.take(found, "other_program", at_s=self._clock())
+        step = history.take(found, "other_program", at_s=time.time())
         self._append({"step": step_as_dict(step)} if step else {"active_s": 0.0})
         self.remark = f"{self.path.name} was changed by another program; undo gives the version before"
 

@@ -1,13 +1,19 @@
-"""``review``: serve the page on the loopback interface until the user stops it."""
+"""``review``: serve the page on the loopback interface until the user stops it.
+
+The page is opened without its secret on a command line, which every user of the machine can read.
+"""
 
 from __future__ import annotations
 
+import html
 import secrets
 import socket
 import threading
 import webbrowser
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from lsa_whisper.chat.files import is_transcript
@@ -16,14 +22,11 @@ from lsa_whisper.checkpoint.choice import choose_model
 from lsa_whisper.decoding.confidences import load_calibration
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.page.language import check_page_language
-from lsa_whisper.review.flags import DEFAULT_SHARE, parse_share
-from lsa_whisper.review.redirect import redirecting_file
+from lsa_whisper.review.word_confidence import DEFAULT_SHARE, parse_share
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import uvicorn
 
     from lsa_whisper.review.open_files import OpenFiles
@@ -131,3 +134,24 @@ def bound_socket(port: int) -> Iterator[socket.socket]:
         except (OSError, OverflowError) as error:
             raise LsaWhisperError(f"port {port} cannot be used ({error}); leave out `port`") from error
         yield listening
+
+
+_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url={address}"><title>Review</title><a href="{address}">Review</a></html>
+"""
+
+
+@contextmanager
+def redirecting_file(address: str) -> Iterator[str]:
+    """Give the address of a file that leads to ``address``; only this user can read it, and it is removed at the end.
+
+    >>> with redirecting_file("http://127.0.0.1:1/secret/") as found:
+    ...     path = Path(found.removeprefix("file://"))
+    ...     "secret" in found, oct(path.stat().st_mode), oct(path.parent.stat().st_mode)
+    (False, '0o100600', '0o40700')
+    """
+    with TemporaryDirectory(prefix="lsa-whisper-") as folder:
+        path = Path(folder, "review.html")
+        path.touch(0o600)
+        path.write_text(_PAGE.format(address=html.escape(address)), "utf-8")
+        yield path.as_uri()

@@ -7,12 +7,10 @@ from typing import Any
 
 from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.decoding.confidences import Calibration, ScoredUtterance, read_confidences
-from lsa_whisper.review.corrections import Corrections
+from lsa_whisper.review.corrections import Corrections, errors_left, expected_errors, word_changes
 from lsa_whisper.review.edits import Change, WrittenWord, draft_banner, written_words
-from lsa_whisper.review.estimate import errors_left, expected_errors, word_changes
-from lsa_whisper.review.flags import flag_limit
 from lsa_whisper.review.saved import SavedTranscript
-from lsa_whisper.review.word_confidence import ConfidenceTable
+from lsa_whisper.review.word_confidence import ConfidenceTable, flag_limit
 from lsa_whisper.timespan import TimeSpan
 
 

@@ -16,8 +16,7 @@ from lsa_whisper.scoring.bootstrap import Floats, Interval, Resamples
 from lsa_whisper.scoring.confusion import Confusion
 from lsa_whisper.scoring.counts import Detections, WordErrors, ratio
 from lsa_whisper.scoring.disfluency import SCORED, DisfluencyScores, supported_classes
-from lsa_whisper.scoring.file_scores import FileCounts, Totals
-from lsa_whisper.scoring.file_table import FileTable
+from lsa_whisper.scoring.file_scores import FileCounts, FileTable, Totals
 from lsa_whisper.scoring.groups import band_sort_key
 from lsa_whisper.scoring.hallucination import Hallucinations
 from lsa_whisper.scoring.metrics import METRICS, Classes, Fraction, Metric, class_f1

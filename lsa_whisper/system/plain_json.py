@@ -87,6 +87,15 @@ def read(path: Path) -> Any:
     return parse(data.decode("utf-8"))
 
 
+def read_mapping(path: Path) -> dict[str, Any]:
+    """Return the object in the UTF-8 file at ``path``; an empty one if it is absent, damaged or something else."""
+    try:
+        found = read(path)
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def _open_plain(path: Path) -> int:
     """Return a descriptor of a file; a FIFO, which may never be written to, is an error."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))

@@ -20,7 +20,7 @@ import torch
 
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import Samples
-from lsa_whisper.audio.speech.energy import silence_of
+from lsa_whisper.audio.speech_energy import silence_of
 from lsa_whisper.chat import Utterance
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.corpus import Session, discover

@@ -23,9 +23,9 @@ from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.decoding.expected_words import read_expected_words
 from lsa_whisper.decoding.style import coverage_of, decoding_style
 from lsa_whisper.errors import AudioError, LsaWhisperError, printable
-from lsa_whisper.system.failed_files import FailedFile
-from lsa_whisper.system.process_pool import EXPECTED_ERRORS, TaskError, TaskResult, WorkerFunction
+from lsa_whisper.system.files import FailedFile
 from lsa_whisper.system.table import read_table
+from lsa_whisper.system.task_scheduler import EXPECTED_ERRORS, TaskError, TaskResult, WorkerFunction
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 from lsa_whisper.transcription.assembly.diarizer import find_diarizer
@@ -246,7 +246,7 @@ def run_in_this_process(
 
     Raises:
         Exception: an error in ``FATAL``, or one that is not among
-            :data:`~lsa_whisper.system.process_pool.EXPECTED_ERRORS`.
+            :data:`~lsa_whisper.system.task_scheduler.EXPECTED_ERRORS`.
     """
     for number, task in tasks.items():
         began = time.monotonic()

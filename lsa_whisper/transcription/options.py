@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from lsa_whisper.audio.speech.vad import DETECTORS
+from lsa_whisper.audio.vad import DETECTORS
 from lsa_whisper.chat.checks.participants import speaker_code_fault
 from lsa_whisper.checkpoint.whisper_constants import LOGPROB_THRESHOLD
 from lsa_whisper.decoding.engines import ENGINES, ENGINES_WITH_PROMPT

@@ -9,10 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
-from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, each_channel
-from lsa_whisper.audio.speech import vad
-from lsa_whisper.audio.speech.energy import SpeechActivity
-from lsa_whisper.chat.media_name import corpus_of, media_name
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, vad
+from lsa_whisper.audio.speech_energy import SpeechActivity
+from lsa_whisper.chat.files import corpus_of, media_name
 from lsa_whisper.checkpoint import Checkpoint, ConvertedCheckpoint
 from lsa_whisper.decoding.confidences import load_calibration
 from lsa_whisper.decoding.engines import load_engine, resolve_device
@@ -24,11 +23,10 @@ from lsa_whisper.labels.coverage import NOT_CHECKED
 from lsa_whisper.languages import chat_code, language_name, whisper_code
 from lsa_whisper.retraces import Tagger, tagger_for
 from lsa_whisper.retraces.corpus_tagger import CorpusTagger
-from lsa_whisper.transcription.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble_with_scores
-from lsa_whisper.transcription.assembly.missed_speech import missed_speech
-from lsa_whisper.transcription.assembly.remarks import recording_remarks, text_remarks
+from lsa_whisper.transcription.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble
+from lsa_whisper.transcription.assembly.remarks import missed_speech, recording_remarks, text_remarks
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, one_speaker
-from lsa_whisper.transcription.assembly.tracks import merge_tracks
+from lsa_whisper.transcription.assembly.tracks import each_channel, merge_tracks
 from lsa_whisper.transcription.long_form.decode import LongFormDecoder
 from lsa_whisper.transcription.long_form.repairs import REPAIRS, SKIPPED
 from lsa_whisper.transcription.options import AUTO, MIXED, OptionChanges, TranscriptionOptions, combine
@@ -264,7 +262,7 @@ class Transcriber:
         duration_ms = int(recording.duration_s * 1000)
         remarks = (*recording_remarks(recording, speech), *text_remarks(decoded, speech, duration_ms))
         remarks = (*filter(None, [turns.note if turns else "", self._language_remark(recording, speech)]), *remarks)
-        scored = assemble_with_scores(
+        scored = assemble(
             [span for span, _ in decoded],
             [result for _, result in decoded],
             labels=self._style.labels,

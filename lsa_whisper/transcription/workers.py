@@ -21,14 +21,14 @@ from typing import Any, TypeAlias
 
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.errors import CheckpointError, DiskError, LsaWhisperError, MissingExtraError, first_line
-from lsa_whisper.system.process_pool import (
+from lsa_whisper.system.process_pool import process_pool
+from lsa_whisper.system.task_scheduler import (
     TaskError,
     TaskResult,
     WorkerDied,
     WorkerEvent,
     WorkerFunction,
     WorkerPool,
-    process_pool,
     run_task,
     run_tasks,
 )

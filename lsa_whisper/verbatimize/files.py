@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsa_whisper.chat import Line, Transcript, Utterance
-from lsa_whisper.system.failed_files import FailedFile, failure_exit_code
+from lsa_whisper.system.files import FailedFile, failure_exit_code
 
 VERBATIM_FOLDER = "verbatim"
 """Name of the folder next to a transcript that its result is written to by default."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from lsa_whisper.align import measuring
-from lsa_whisper.align.heads import AlignmentHeads, LaggedHead
+from lsa_whisper.align.model import AlignmentHeads, LaggedHead
 from lsa_whisper.labels import Labels
 
 NANO_HEADS = AlignmentHeads((LaggedHead(2, 0, 2), LaggedHead(0, 0), LaggedHead(0, 2)), Labels("verbatim"))

@@ -9,9 +9,8 @@ import pytest
 
 from lsa_whisper import checkpoint
 from lsa_whisper.align import measuring
-from lsa_whisper.align.heads import AlignmentHeads, LaggedHead
 from lsa_whisper.align.measuring import KnownRecording, measure_heads, model_heads
-from lsa_whisper.align.model import AlignmentModel
+from lsa_whisper.align.model import AlignmentHeads, AlignmentModel, LaggedHead
 from lsa_whisper.labels import Labels
 
 ROOT = Path(__file__).resolve().parents[2]

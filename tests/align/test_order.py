@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsa_whisper.align.matching import DecodedWord, match_words, spoken_order
+from lsa_whisper.align.anchors import DecodedWord, match_words, spoken_order
 from lsa_whisper.align.text import text_words
 from lsa_whisper.chat import utterance
 from lsa_whisper.timespan import TimeSpan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lsa_whisper.align.matching import DecodedWord, match_words
+from lsa_whisper.align.anchors import DecodedWord, match_words
 from lsa_whisper.align.ranges import WordRange, borders, divide
 from lsa_whisper.align.text import text_words
 from lsa_whisper.chat import utterance

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from lsa_whisper.batchalign_engine import installed
+from lsa_whisper.batchalign_engine import command
 from lsa_whisper.batchalign_engine.command import verify_command_module
 from lsa_whisper.cli import main
 from lsa_whisper.errors import LsaWhisperError
@@ -24,9 +24,9 @@ from lsa_whisper.errors import LsaWhisperError
 )
 def test_without_batchalign_one_line_names_the_extra(words, monkeypatch):
     def absent(name):
-        raise installed.metadata.PackageNotFoundError(name)
+        raise command.metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(installed.metadata, "version", absent)
+    monkeypatch.setattr(command.metadata, "version", absent)
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 1
     assert result.stderr.strip().endswith("needs Batchalign: pip install 'lsa-whisper[batchalign]'")
@@ -34,9 +34,9 @@ def test_without_batchalign_one_line_names_the_extra(words, monkeypatch):
 
 
 def test_another_version_is_named_with_the_way_round_it(monkeypatch):
-    monkeypatch.setattr(installed.metadata, "version", lambda name: "0.8.3")
+    monkeypatch.setattr(command.metadata, "version", lambda name: "0.8.3")
     with pytest.raises(LsaWhisperError, match=r"0\.8\.3 is installed.*--engine whisper"):
-        installed.require("the engine lsa")
+        command.require("the engine lsa")
 
 
 def as_known():

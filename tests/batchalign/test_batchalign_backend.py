@@ -21,7 +21,7 @@ from lsa_whisper import chat
 from lsa_whisper.audio import Recording
 from lsa_whisper.batchalign_engine import transcribe_with_batchalign
 from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend
-from lsa_whisper.batchalign_engine.finish import finish
+from lsa_whisper.batchalign_engine.chat import finish
 from lsa_whisper.chat import Participant, compose, utterance
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.timespan import TimeSpan

@@ -11,8 +11,8 @@ from tiny_whisper import build_checkpoint
 
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import Recording
-from lsa_whisper.audio.speech.energy import find_speech
-from lsa_whisper.audio.speech.windows import pack_windows
+from lsa_whisper.audio.speech_energy import find_speech
+from lsa_whisper.audio.speech_windows import pack_windows
 from lsa_whisper.checkpoint.exporting_ggml import GGML_FILE
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import CheckpointError

@@ -9,7 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from lsa_whisper.cli import VERBS, main
+from lsa_whisper.cli import VERBS, function_of, main
 from lsa_whisper.cli.group import MORE, SECTIONS
 from lsa_whisper.transcription import TranscriptionOptions
 
@@ -42,7 +42,7 @@ def cli(*words):
 
 @pytest.mark.parametrize("command", VERBS)
 def test_a_command_and_its_function_have_the_same_parameters_and_defaults(command):
-    wanted = parameters_of(VERBS[command]())
+    wanted = parameters_of(function_of(command))
     offered = {parameter.name: parameter for parameter in command_of(command).params}
     given = command_of(command).make_context(command, [], resilient_parsing=True).params
     assert set(offered) == set(wanted) - NOT_OFFERED
@@ -104,7 +104,8 @@ def test_help_is_quick_and_loads_no_torch():
 
 @pytest.mark.parametrize("verb", ["prepare", "inspect", "evaluate", "review", "align", "verbatimize", "transcribe"])
 def test_mistakes_are_found_without_loading_torch(verb):
-    loaded = python(f"import sys\nfrom lsa_whisper.cli import VERBS\nVERBS[{verb!r}]()\nprint('torch' in sys.modules)")
+    code = f"import sys\nfrom lsa_whisper.cli import function_of\nfunction_of({verb!r})\nprint('torch' in sys.modules)"
+    loaded = python(code)
     assert loaded.strip() == "False"
 
 

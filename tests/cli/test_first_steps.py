@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from lsa_whisper.checkpoint.choice import resolve_model
 from lsa_whisper.cli import main
 from lsa_whisper.languages import chat_code, whisper_code
-from lsa_whisper.review.folder import list_review_files
+from lsa_whisper.review.open_files import list_review_files
 from lsa_whisper.system.shipped import NANO, STORYBOOK, shipped
 
 SOUND = shipped(STORYBOOK).absolute() / "test" / "test01.flac"

@@ -9,8 +9,8 @@ from tiny_whisper import build_checkpoint, teach, voice
 
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
-from lsa_whisper.audio.speech.energy import find_speech
-from lsa_whisper.audio.speech.windows import pack_windows
+from lsa_whisper.audio.speech_energy import find_speech
+from lsa_whisper.audio.speech_windows import pack_windows
 from lsa_whisper.decoding import verified_rows
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder

@@ -14,8 +14,8 @@ from tiny_whisper import CONTEXT_S, build_checkpoint, silence, teach, voice
 
 from lsa_whisper import chat, checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
-from lsa_whisper.audio.speech.energy import find_speech
-from lsa_whisper.audio.speech.windows import pack_windows
+from lsa_whisper.audio.speech_energy import find_speech
+from lsa_whisper.audio.speech_windows import pack_windows
 from lsa_whisper.decoding.assisted import AssistedDecoder
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import CheckpointError, LsaWhisperError, MissingExtraError

@@ -126,7 +126,6 @@ def test_the_terminal_table_fits_80_columns(corpus):
                           names=["one", "other", "a third", "a fourth"])  # fmt: skip
     lines = evaluation.table().splitlines()
     assert max(map(len, lines)) <= 80 and any("7 of 13  13 of 13" in line for line in lines)
-    assert "Character errors, verbatim" in evaluation.table(wide=True)
 
 
 def test_the_diagonal_of_the_confusions_is_marked_as_right(corpus):

@@ -14,7 +14,6 @@ from lsa_whisper.chat import Participant
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.evaluation import evaluate
 from lsa_whisper.evaluation.pairing import find_audio
-from lsa_whisper.page import files as report_files
 from lsa_whisper.timespan import TimeSpan
 
 EVIL = "</script><script>document.title='broken_in'</script><img/src=x/onerror=alert(1)>"
@@ -135,7 +134,7 @@ def test_room_is_asked_for_only_where_there_is_none(report, tmp_path, monkeypatc
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(report_files, "replace_file", full)
+    monkeypatch.setattr("lsa_whisper.page.replace_file", full)
     with pytest.raises(CorpusError, match="make room, or choose another folder"):
         evaluate(report.parent / "reference", [report.parent / "first"], out=tmp_path / "out")
 

@@ -9,7 +9,7 @@ import soundfile as sf
 from lsa_whisper import chat
 from lsa_whisper.chat import Participant
 from lsa_whisper.evaluation import evaluate
-from lsa_whisper.evaluation.embedded_clips import MAX_PICTURES
+from lsa_whisper.evaluation.report_rows import MAX_PICTURES
 from lsa_whisper.timespan import TimeSpan
 
 PEOPLE = [Participant("CHI", "Target_Child")]

@@ -18,8 +18,8 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.cli import main
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.review import edits
-from lsa_whisper.review.peaks import stream_peaks
 from lsa_whisper.review.saved import FOLDER, SavedTranscript
+from lsa_whisper.review.sounds import stream_peaks
 from lsa_whisper.transcription import transcribe
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lsa_whisper import chat
-from lsa_whisper.chat.fluency_marks import COUNTS
+from lsa_whisper.chat.flucalc import COUNTS
 from lsa_whisper.evaluation import evaluate
 from lsa_whisper.inspection import inspect
 from lsa_whisper.inspection.left_out import _TOTALS

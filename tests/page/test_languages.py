@@ -13,7 +13,7 @@ from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.evaluation import evaluate
 from lsa_whisper.inspection import inspect
 from lsa_whisper.page.language import DOMAIN, LOCALE, PAGE_LANGUAGES, page_language
-from lsa_whisper.review.page_files import page_file
+from lsa_whisper.review.application import page_file
 from tests.page.catalogues import ENGLISH_ONLY, of_template, path_of, read_catalogue, texts
 
 CORPUS = Path(__file__).parents[2] / "corpora" / "storybook" / "test"

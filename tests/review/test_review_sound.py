@@ -12,8 +12,7 @@ from PIL import Image
 from review_page import opened, press, settled, texts, until
 
 from lsa_whisper import chat
-from lsa_whisper.review.sounds import SessionSound
-from lsa_whisper.review.spectrogram import TILE_MS, tile
+from lsa_whisper.review.sounds import TILE_MS, SessionSound, tile
 
 RATE_HZ = 16_000
 

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from lsa_whisper import chat
-from lsa_whisper.chat.media_name import media_name
+from lsa_whisper.chat.files import media_name
 from lsa_whisper.transcription import Transcriber, transcribe
 
 NAMES = {

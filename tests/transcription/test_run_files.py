@@ -9,7 +9,7 @@ import pytest
 
 from lsa_whisper.audio import Recording
 from lsa_whisper.errors import AudioError, CheckpointError
-from lsa_whisper.system.process_pool import TaskError, TaskResult, WorkerDiedError
+from lsa_whisper.system.task_scheduler import TaskError, TaskResult, WorkerDiedError
 from lsa_whisper.transcription.files.outcome import TranscribedFile
 from lsa_whisper.transcription.files.progress import RunLog
 from lsa_whisper.transcription.jobs import run_files, run_in_this_process

@@ -4,17 +4,8 @@
 here loads a model library.
 """
 
-from lsa_whisper.checkpoint.choice.choose import MODEL_VARIABLE, choose_model, resolve_model, use_model
-from lsa_whisper.checkpoint.choice.known import KnownModel, KnownModels, list_models
+from lsa_whisper.checkpoint.choice.choose import choose_model, resolve_model, use_model
+from lsa_whisper.checkpoint.choice.known import list_models
 from lsa_whisper.checkpoint.choice.settings import remember_model
 
-__all__ = [
-    "MODEL_VARIABLE",
-    "KnownModel",
-    "KnownModels",
-    "choose_model",
-    "list_models",
-    "remember_model",
-    "resolve_model",
-    "use_model",
-]
+__all__ = ["choose_model", "list_models", "remember_model", "resolve_model", "use_model"]

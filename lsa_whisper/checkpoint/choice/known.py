@@ -81,7 +81,7 @@ def _lines(model: KnownModel) -> Iterator[str]:
 
 def _cached() -> Iterator[str]:
     for name, snapshot in hub.cached_snapshots().items():
-        if _read(snapshot / "config.json").get("model_type") == "whisper":
+        if plain_json.read_mapping(snapshot / "config.json").get("model_type") == "whisper":
             yield name
 
 
@@ -91,8 +91,8 @@ def _describe(name: str, scores: str, is_chosen: bool) -> KnownModel:
     folder = Path(name)
     if not folder.is_dir():
         return KnownModel(name, is_chosen=is_chosen, is_missing=True)
-    known = _read(folder / "lsa_whisper.json")
-    base = _part(known, "recipe", "model").get("base") or _read(folder / "adapter_config.json").get(
+    known = plain_json.read_mapping(folder / "lsa_whisper.json")
+    base = _part(known, "recipe", "model").get("base") or plain_json.read_mapping(folder / "adapter_config.json").get(
         "base_model_name_or_path"
     )
     labels = _part(known, "labels").get("style") or "fluent"
@@ -102,14 +102,6 @@ def _describe(name: str, scores: str, is_chosen: bool) -> KnownModel:
         if key != "step" and isinstance(value, int | float)
     ]
     return KnownModel(name, str(base or ""), str(labels), scores or ", ".join(best), is_chosen)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = plain_json.read(path)
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _part(known: dict[str, Any], *keys: str) -> dict[str, Any]:

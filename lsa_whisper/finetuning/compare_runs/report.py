@@ -8,8 +8,7 @@ from typing import Any
 
 from lsa_whisper.finetuning.compare_runs.comparison import RunComparison, curve_plots, format_point
 from lsa_whisper.finetuning.compare_runs.training_runs import curve_title, has_best
-from lsa_whisper.page import templates
-from lsa_whisper.page.files import write_report_files
+from lsa_whisper.page import templates, write_report_files
 from lsa_whisper.page.tables import ReportTable, TableCell
 from lsa_whisper.version import __version__
 

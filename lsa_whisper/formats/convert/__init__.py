@@ -21,8 +21,8 @@ from lsa_whisper.formats.convert.files import ConvertibleFile, OutputFolder, lis
 from lsa_whisper.formats.convert.result import Converted
 from lsa_whisper.formats.reading import NOTATIONS, FoundTranscript, ReadingOptions, read_transcripts
 from lsa_whisper.formats.reading.conventions import Conventions, read_conventions
-from lsa_whisper.system.collector import without_collector
-from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.files import FailedFile
+from lsa_whisper.system.interpreter import without_collector
 from lsa_whisper.system.umask import private_umask
 
 __all__ = ["Converted", "convert"]

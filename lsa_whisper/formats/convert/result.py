@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lsa_whisper.formats.convert.conservation import TranscriptCounts
-from lsa_whisper.system.failed_files import FailedFile, failure_exit_code
+from lsa_whisper.system.files import FailedFile, failure_exit_code
 from lsa_whisper.system.terminal import TerminalTable, render_text
 
 _LISTED = 20

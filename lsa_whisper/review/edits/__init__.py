@@ -6,22 +6,21 @@ Utterances are counted from 0 in the order of the file, words within the text of
 """
 
 from lsa_whisper.review.edits.change import Change, EditError
-from lsa_whisper.review.edits.checked import draft_banner, with_checked_state
 from lsa_whisper.review.edits.marks import MARKS, mark_words, question_about
 from lsa_whisper.review.edits.people import assign_speaker, describe_person, merge_people, name_transcribers
-from lsa_whisper.review.edits.proposals import find_problems, propose, propose_marks
-from lsa_whisper.review.edits.rules import verify_edit
-from lsa_whisper.review.edits.taking import insert_copy, take_utterance
-from lsa_whisper.review.edits.tiers import set_comment, set_reviewed
+from lsa_whisper.review.edits.problems import find_problems, propose, propose_marks, verify_edit
+from lsa_whisper.review.edits.reviewed import draft_banner, set_comment, set_reviewed, with_checked_state
 from lsa_whisper.review.edits.times import set_span, set_word_span
 from lsa_whisper.review.edits.utterances import (
     delete_utterance,
+    insert_copy,
     insert_utterance,
     join_utterances,
     set_speaker,
     set_text,
     set_texts,
     split_at_word,
+    take_utterance,
 )
 from lsa_whisper.review.edits.words import WrittenWord, written_words
 

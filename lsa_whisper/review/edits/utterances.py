@@ -11,7 +11,7 @@ from lsa_whisper.chat.lines import FOLD
 from lsa_whisper.chat.main_tier import BULLET, REVIEWED_TIER
 from lsa_whisper.chat.scan import Token, scan
 from lsa_whisper.review.edits.change import Block, EditError, block_of, line_end, put, with_blocks
-from lsa_whisper.review.edits.times import WordSpans, carry_word_spans, with_word_spans
+from lsa_whisper.review.edits.times import WordSpans, carry_word_spans, set_span, with_word_spans
 from lsa_whisper.review.edits.words import word_tokens
 from lsa_whisper.timespan import TimeSpan
 
@@ -222,3 +222,22 @@ def _joined_tiers(first: Utterance, second: Utterance) -> tuple[Line, ...]:
         else:
             joined[same] = Line(f"{joined[same].raw.rstrip()} {tier.value}{end}", 0)
     return tuple(one if one.raw.endswith(("\n", "\r")) else Line(one.raw + end, 0) for one in joined)
+
+
+def take_utterance(transcript: Transcript, number: int, other: Utterance) -> Transcript:
+    """Return the transcript with text and speaker of ``other`` in utterance ``number``; its time stays.
+
+    A speaker who is not in ``@Participants`` is not taken.
+    """
+    taken = set_text(transcript, number, other.text)
+    return set_speaker(taken, number, other.speaker) if other.speaker in transcript.participants else taken
+
+
+def insert_copy(transcript: Transcript, number: int, other: Utterance) -> Transcript:
+    """Return the transcript with a copy of ``other``, with its time, before utterance ``number``.
+
+    Raises:
+        EditError: its speaker is not in ``@Participants``.
+    """
+    made = insert_utterance(transcript, number, other.speaker, other.text)
+    return set_span(made, number, other.span.start_ms, other.span.end_ms) if other.span else made

@@ -22,8 +22,12 @@ from lsa_whisper.manifest import is_unicode
 from lsa_whisper.retraces import Tagger
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.assembly.confidence import word_logprobs
-from lsa_whisper.transcription.assembly.pauses import between_pauses
-from lsa_whisper.transcription.assembly.placement import SpeakerLookup, attribute_speakers, place_utterances
+from lsa_whisper.transcription.assembly.placement import (
+    SpeakerLookup,
+    attribute_speakers,
+    between_pauses,
+    place_utterances,
+)
 from lsa_whisper.transcription.assembly.recognized import stretches
 from lsa_whisper.transcription.assembly.remarks import language_remarks, places, spoken_languages
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns
@@ -84,18 +88,6 @@ def assemble(
     labels: Labels,
     duration_ms: int,
     header: TranscriptHeader,
-) -> Transcript:
-    """Return the transcript of :func:`assemble_with_scores` without scores."""
-    return assemble_with_scores(windows, decoded, labels=labels, duration_ms=duration_ms, header=header).transcript
-
-
-def assemble_with_scores(
-    windows: Sequence[TimeSpan],
-    decoded: Sequence[DecodedWindow],
-    *,
-    labels: Labels,
-    duration_ms: int,
-    header: TranscriptHeader,
     tagger: Callable[[str], Tagger | None] = lambda _: None,
     word_tiers: bool = True,
     is_stock: bool = False,
@@ -148,7 +140,7 @@ def verify_header(header: TranscriptHeader, path: Path) -> None:
         raise LsaWhisperError(f"{path}: {fault}; use three capital letters, such as CHI")
     if fault := role_fault(header.role):
         raise LsaWhisperError(f"{path}: {fault}; CHAT's roles are {', '.join(sorted(PARTICIPANT_ROLES))}")
-    empty = assemble([], [], labels=Labels(), duration_ms=0, header=header)
+    empty = assemble([], [], labels=Labels(), duration_ms=0, header=header).transcript
     empty.path = str(path)
     if problems := chat.check(empty):
         raise LsaWhisperError(f"{path}: {problems[0].message}; change the setting, or rename the recording")

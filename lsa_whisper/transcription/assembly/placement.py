@@ -1,7 +1,8 @@
 """Where utterances stand in time, and who speaks them.
 
 Bullets start in order, lie inside the recording and never overlap. Speaker turns are assigned to utterances, which are
-split where the turn clearly changes.
+split where the turn clearly changes. For models that write no timestamps, segments are divided at the pauses that end
+utterances.
 """
 
 from __future__ import annotations
@@ -9,11 +10,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import accumulate
+from dataclasses import replace
+from itertools import accumulate, pairwise
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Participant, Utterance, compose, utterance
+from lsa_whisper.decoding.decoder import DecodedSegment
 from lsa_whisper.decoding.word_times import fit_words
+from lsa_whisper.labels.segments import runs_between_pauses
+from lsa_whisper.labels.token_words import begins_word
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns
 
@@ -172,3 +177,41 @@ def _nothing_lost(original: Utterance, first: Utterance, second: Utterance) -> b
 
 def _named(part: Utterance, speaker: str) -> Utterance:
     return utterance(speaker, part.text, part.span, part.word_times)
+
+
+_PLAIN = frozenset(" .,?!'-")
+
+
+def between_pauses(segment: DecodedSegment, language: str) -> list[DecodedSegment]:
+    """Return the parts of a segment between pauses that end an utterance; all of it if token times are not known.
+
+    Behind a sign of the labels, such as one of a retrace, nothing is divided: it joins the words on both sides.
+
+    Args:
+        segment: text whose tokens have times.
+        language: ISO 639-3.
+    """
+    tokens = segment.timed
+    starts = [at for at, begins in enumerate(begins_word([token.text for token in tokens])) if begins]
+    edges = [0, *starts[1:], len(tokens)] if tokens else []
+    words = ["".join(token.text for token in tokens[first:last]).strip() for first, last in pairwise(edges)]
+    spans = [
+        TimeSpan(round(1000 * tokens[first].start_s), round(1000 * tokens[last - 1].end_s))
+        for first, last in pairwise(edges)
+    ]
+    runs = runs_between_pauses(list(zip(words, spans, strict=True)), language)[1:]
+    cuts = [edges[run.start] for run in runs if all(sign.isalnum() or sign in _PLAIN for sign in words[run.start - 1])]
+    return [_part(segment, *ends) for ends in pairwise([0, *cuts, len(tokens)])] if cuts else [segment]
+
+
+def _part(segment: DecodedSegment, first: int, last: int) -> DecodedSegment:
+    timed, logprobs = segment.timed[first:last], segment.logprobs[first:last]
+    return replace(
+        segment,
+        text="".join(token.text for token in timed).strip(),
+        start_s=timed[0].start_s,
+        end_s=timed[-1].end_s,
+        avg_logprob=sum(logprob for _, logprob in logprobs) / max(1, len(logprobs)),
+        timed=timed,
+        logprobs=logprobs,
+    )

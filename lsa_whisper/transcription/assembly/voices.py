@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
-from lsa_whisper.audio.speech import vad
-from lsa_whisper.audio.speech.windows import speech_spans
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, vad
+from lsa_whisper.audio.speech_windows import speech_spans
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, named_turns

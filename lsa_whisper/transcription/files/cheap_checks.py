@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lsa_whisper.chat.files import is_transcript
-from lsa_whisper.chat.media_name import media_name
+from lsa_whisper.chat.files import is_transcript, media_name
 from lsa_whisper.errors import DiskError, LsaWhisperError
 from lsa_whisper.formats import FORMATS
 from lsa_whisper.languages import is_known
 from lsa_whisper.system.device import verify_device
 from lsa_whisper.system.disk import unwritable_reason
-from lsa_whisper.system.listing import DOCUMENT_SUFFIXES
+from lsa_whisper.system.files import DOCUMENT_SUFFIXES
 from lsa_whisper.system.machine import nearest_existing
 from lsa_whisper.transcription.options import TranscriptionOptions
 

@@ -6,7 +6,7 @@ Among them is the cleaned text of a transcript, without its disfluencies: for re
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from lsa_whisper import chat
@@ -106,11 +106,8 @@ class DerivedFiles:
         return path.relative_to(self._target.parent).as_posix()
 
     def _known(self) -> dict[str, str]:
-        try:
-            listed = plain_json.read(self._list)
-        except (OSError, ValueError):  # absent or damaged: then only files that equal the transcript are derived
-            return {}
-        return {str(name): str(digest) for name, digest in listed.items()} if isinstance(listed, Mapping) else {}
+        # Where the list is absent or damaged, only files that equal the transcript are derived.
+        return {name: str(digest) for name, digest in plain_json.read_mapping(self._list).items()}
 
     def _is_derived(self, name: str, known: str | None) -> bool:
         data = read_own(self.paths[name])

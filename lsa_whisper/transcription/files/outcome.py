@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from lsa_whisper.audio import Recording
 from lsa_whisper.errors import AudioError
-from lsa_whisper.system.failed_files import FailedFile, failure_exit_code
-from lsa_whisper.system.process_pool import EXPECTED_ERRORS, TaskError, TaskResult, WorkerDiedError
+from lsa_whisper.system.files import FailedFile, failure_exit_code
+from lsa_whisper.system.task_scheduler import EXPECTED_ERRORS, TaskError, TaskResult, WorkerDiedError
 from lsa_whisper.transcription.files.recordings import Jobs, Recordings
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lsa_whisper.errors import printable
 from lsa_whisper.system import disk
-from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.files import FailedFile
 from lsa_whisper.system.own_files import append_own
 from lsa_whisper.transcription.files.outcome import TranscribedFile
 

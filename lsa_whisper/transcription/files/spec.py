@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from lsa_whisper import checkpoint
-from lsa_whisper.chat.media_name import media_name
+from lsa_whisper.chat.files import media_name
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.transcription.assembly.assemble import TranscriptHeader
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns

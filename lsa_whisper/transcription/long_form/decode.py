@@ -1,30 +1,27 @@
 """Decode a recording window by window: in batches of windows cut in silence, or one after another with a prompt.
 
 Decoded windows are stored on disk at once (see ``partial``); windows that an earlier run stored are taken from there.
+The language of a recording, or of each of its windows, can be detected.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 
 from lsa_whisper.audio import Recording
-from lsa_whisper.audio.speech.energy import SpeechActivity
-from lsa_whisper.audio.speech.windows import pack_windows, speech_spans
+from lsa_whisper.audio.speech_energy import SpeechActivity
+from lsa_whisper.audio.speech_windows import pack_windows, speech_spans
 from lsa_whisper.decoding.decoder import DecodedWindow, Decoder, MultilingualDecoder, PromptedDecoder
 from lsa_whisper.decoding.no_speech import NoSpeechRule
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
 from lsa_whisper.decoding.spoken_language import MIN_SOUND_S, other_language
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.long_form.borders import decode_across_borders
-from lsa_whisper.transcription.long_form.languages import (
-    DETECTION_WINDOWS,
-    DetectedLanguageDecoder,
-    most_frequent_language,
-)
 from lsa_whisper.transcription.long_form.loops import has_loop
 from lsa_whisper.transcription.long_form.repair import Repair, Sound
 from lsa_whisper.transcription.long_form.repairs import LOOPS
@@ -33,6 +30,9 @@ from lsa_whisper.transcription.long_form.skipped import without_token_times
 from lsa_whisper.transcription.long_form.unspoken import without_unspoken
 
 Progress = Callable[[float], None]
+
+DETECTION_WINDOWS = 5
+"""Windows that vote for the language of a recording."""
 
 _BATCHES_AT_ONCE = 8  # windows of several batches are loaded together, so that windows of like length share a batch,
 _WINDOWS_AT_ONCE = 32  # but no more than these of the full context: their sound is held in memory
@@ -204,3 +204,38 @@ def _stored(results: Sequence[WindowResult], partial: PartialDecoding | None) ->
     if partial:
         partial.append(results)
     return results
+
+
+def most_frequent_language(probabilities: Sequence[Mapping[str, float]]) -> str:
+    """Return the language that most windows are in; of several, the one with the highest summed probability.
+
+    Args:
+        probabilities: of each language (Whisper's code) in each window, at least one.
+
+    >>> most_frequent_language([{"en": 0.9, "es": 0.1}, {"en": 0.4, "es": 0.6}, {"en": 0.45, "es": 0.55}])
+    'es'
+    >>> most_frequent_language([{"en": 0.9, "es": 0.1}, {"en": 0.4, "es": 0.6}])
+    'en'
+    """
+    votes = Counter(max(probability, key=probability.__getitem__) for probability in probabilities)
+    return max(votes, key=lambda code: (votes[code], sum(probability[code] for probability in probabilities)))
+
+
+class DetectedLanguageDecoder:
+    """Decodes each window in its own language, and notes the language in each result."""
+
+    def __init__(self, decoder: MultilingualDecoder):
+        self._decoder = decoder
+        self.batch_size, self.style = decoder.batch_size, decoder.style
+
+    def decode(self, windows: Sequence[Any]) -> list[DecodedWindow]:
+        """Return one result per window, in order."""
+        languages = [most_frequent_language([each]) for each in self._decoder.detect_languages(windows)]
+        places = defaultdict[str, list[int]](list)
+        for place, language in enumerate(languages):
+            places[language].append(place)
+        results: dict[int, DecodedWindow] = {}
+        for language, chosen in places.items():
+            decoded = self._decoder.with_language(language).decode([windows[place] for place in chosen])
+            results |= {place: replace(each, language=language) for place, each in zip(chosen, decoded, strict=True)}
+        return [results[place] for place in range(len(windows))]

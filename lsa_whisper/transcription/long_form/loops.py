@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from lsa_whisper.audio.speech.energy import FRAME_S, find_speech
+from lsa_whisper.audio.speech_energy import FRAME_S, find_speech
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, WindowPart, halves, join_halves
 from lsa_whisper.transcription.long_form.repetition import (

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ
-from lsa_whisper.audio.speech.energy import find_speech
+from lsa_whisper.audio.speech_energy import find_speech
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.transcription.long_form.repetition import SpeechIntervals, cut_speech
 

@@ -36,7 +36,7 @@ def sequential_windows(
     """Yield each window with its decoded text, starting after ``done``.
 
     Args:
-        speech: speech without long silence, from :func:`~lsa_whisper.audio.speech.windows.speech_spans`.
+        speech: speech without long silence, from :func:`~lsa_whisper.audio.speech_windows.speech_spans`.
         context_s: the longest window.
         decode: decodes a span with the previous text as prompt.
         done: windows that an earlier, interrupted run decoded.

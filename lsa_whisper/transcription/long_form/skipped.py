@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
-from lsa_whisper.audio.speech.energy import FRAME_S, silence_of
+from lsa_whisper.audio.speech_energy import FRAME_S, silence_of
 from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, DecodedSegment, DecodedWindow
 from lsa_whisper.labels import begins_word, in_speaker_code, letters_of
 from lsa_whisper.labels.canonical import LABEL_TERMINATORS

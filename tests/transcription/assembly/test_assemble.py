@@ -21,7 +21,7 @@ def assembled(segments, *, labels=None, windows=None, duration_ms=10_000, **head
         labels=labels or Labels("chat"),
         duration_ms=duration_ms,
         header=TranscriptHeader("visit", **header),
-    )
+    ).transcript
 
 
 def valid(transcript, duration_ms):
@@ -64,7 +64,7 @@ def test_no_speech_gives_a_valid_empty_transcript():
     for windows, reason in (([], "no speech"), ([TimeSpan(0, 1000)], "no words")):
         empty = [DecodedWindow(())] * len(windows)
         header = TranscriptHeader("quiet", comments=("how it was made",))
-        transcript = assemble(windows, empty, labels=Labels(), duration_ms=5000, header=header)
+        transcript = assemble(windows, empty, labels=Labels(), duration_ms=5000, header=header).transcript
         assert transcript.utterances == [] and valid(transcript, 5000)
         text = chat.serialize(transcript)
         assert reason in text and "how it was made" in text
@@ -73,7 +73,8 @@ def test_no_speech_gives_a_valid_empty_transcript():
 def test_a_window_that_was_stopped_is_named():
     cut = [DecodedWindow((DecodedSegment("a .", 0.0, 1.0),), complete=False)]
     header = TranscriptHeader("visit")
-    text = chat.serialize(assemble([TimeSpan(2500, 9000)], cut, labels=Labels(), duration_ms=9000, header=header))
+    made = assemble([TimeSpan(2500, 9000)], cut, labels=Labels(), duration_ms=9000, header=header)
+    text = chat.serialize(made.transcript)
     assert "stopped the model at 2.5 to 9.0 s" in text
 
 

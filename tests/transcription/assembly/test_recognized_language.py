@@ -17,14 +17,14 @@ from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading import ReadingOptions, read_transcripts
 from lsa_whisper.labels import Labels
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcription.assembly.assemble import TranscriptHeader, assemble_with_scores
+from lsa_whisper.transcription.assembly.assemble import TranscriptHeader, assemble
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns
 
 
 def transcribed(segments, language="eng", style="verbatim"):
     """Return the transcript of what a stock model wrote: (text, start_s, end_s) of each segment."""
     window = DecodedWindow(tuple(DecodedSegment(*segment) for segment in segments))
-    return assemble_with_scores(
+    return assemble(
         [TimeSpan(0, 30_000)],
         [window],
         labels=Labels(style),
@@ -231,7 +231,7 @@ def test_labels_say_where_utterances_end():
     window = DecodedWindow((DecodedSegment("I want", 0.0, 1.0), DecodedSegment("it .", 1.0, 2.0)))
     for labels in (Labels("chat"), Labels("verbatim")):
         header = TranscriptHeader("a")
-        made = assemble_with_scores([TimeSpan(0, 9000)], [window], labels=labels, duration_ms=9000, header=header)
+        made = assemble([TimeSpan(0, 9000)], [window], labels=labels, duration_ms=9000, header=header)
         assert lines(made.transcript) == ["I want .", "it ."]
 
 
@@ -245,7 +245,7 @@ def test_a_long_pause_ends_an_utterance_and_a_short_one_does_not(tmp_path):
     text = " ".join(word for word, *_ in words)
     window = DecodedWindow((DecodedSegment(text, 0.0, 5.0, timed=timed(words), closed=False),))
     header = TranscriptHeader("a")
-    made = assemble_with_scores(
+    made = assemble(
         [TimeSpan(0, 5000)], [window], labels=Labels("verbatim"), duration_ms=5000, header=header, is_stock=True
     )
     row = {"text": text, "start": 0.0, "end": 5.0, "words": [{"word": w, "start": s, "end": e} for w, s, e in words]}
@@ -265,7 +265,7 @@ def test_utterances_of_a_segment_last_from_their_first_word_to_their_last():
     text = " ".join(word for word, *_ in words)
     window = DecodedWindow((DecodedSegment(text, 0.0, 5.0, timed=timed(words)),))
     header = TranscriptHeader("a")
-    made = assemble_with_scores(
+    made = assemble(
         [TimeSpan(0, 5000)], [window], labels=Labels("verbatim"), duration_ms=5000, header=header, is_stock=True
     )
     assert [each.span for each in made.transcript.utterances] == [TimeSpan(400, 700), TimeSpan(1100, 1900)]
@@ -278,7 +278,7 @@ def test_text_goes_on_across_the_border_of_two_windows(end):
         DecodedWindow((DecodedSegment(text, 0.0, seconds, -0.5, logprobs=((f" {text}", -0.5),)),))
         for text, seconds in (("Yes. I want", 10.0), ("it. No.", (20_000 - end) / 1000))
     ]
-    made = assemble_with_scores(
+    made = assemble(
         windows, decoded, labels=Labels("verbatim"), duration_ms=20_000, header=TranscriptHeader("a"), is_stock=True
     )
     whole = end - 10_000 < 1500
@@ -293,7 +293,7 @@ def test_text_goes_on_across_the_border_of_two_windows(end):
 def test_speakers_that_are_known_are_not_joined():
     turns = SpeakerTurns((("CHI", TimeSpan(0, 2000)), ("MOT", TimeSpan(2000, 4000))), ())
     window = DecodedWindow((DecodedSegment("I want", 0.0, 2.0), DecodedSegment("It is.", 2.0, 4.0)))
-    made = assemble_with_scores(
+    made = assemble(
         [TimeSpan(0, 4000)], [window], labels=Labels("verbatim"), duration_ms=4000,
         header=TranscriptHeader("a", turns=turns), is_stock=True,
     )  # fmt: skip

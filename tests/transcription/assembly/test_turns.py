@@ -13,7 +13,7 @@ from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.formats import textgrid
 from lsa_whisper.labels import Labels
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcription.assembly.assemble import TranscriptHeader, assemble_with_scores
+from lsa_whisper.transcription.assembly.assemble import TranscriptHeader, assemble
 from lsa_whisper.transcription.assembly.placement import SpeakerLookup, attribute_speakers
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, find_turns, read_turns
 
@@ -213,7 +213,7 @@ def test_a_transcript_names_its_speakers_and_keeps_confidences():
             Participant("FAT", "Father"),
         ),
     )
-    made = assemble_with_scores(
+    made = assemble(
         [TimeSpan(0, 2000)],
         [DecodedWindow((segment,))],
         labels=Labels("chat"),

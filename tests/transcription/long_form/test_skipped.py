@@ -9,7 +9,7 @@ import pytest
 import soundfile
 
 from lsa_whisper.audio import Recording
-from lsa_whisper.audio.speech.energy import find_speech
+from lsa_whisper.audio.speech_energy import find_speech
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
 from lsa_whisper.decoding.no_speech import NEVER_SILENT
 from lsa_whisper.transcription.long_form.decode import LongFormDecoder, decode_repaired

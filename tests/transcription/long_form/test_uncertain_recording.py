@@ -12,7 +12,7 @@ from tiny_whisper import silence, teach, voice
 from lsa_whisper import chat
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.transcription import transcribe
-from lsa_whisper.transcription.long_form import uncertain
+from lsa_whisper.transcription.long_form import repairs
 
 NAMES = ("turns.cha", ".turns.confidences.json")
 _FEW_STEPS = 20  # after which the model knows its text, and is not sure of it
@@ -38,8 +38,8 @@ def turns(tmp_path_factory):
 @pytest.fixture
 def joined(monkeypatch):
     """The windows whose halves were joined."""
-    found, original = [], uncertain.join_halves
-    monkeypatch.setattr(uncertain, "join_halves", lambda *parts: found.append(parts) or original(*parts))
+    found, original = [], repairs.join_halves
+    monkeypatch.setattr(repairs, "join_halves", lambda *parts: found.append(parts) or original(*parts))
     return found
 
 
@@ -72,7 +72,7 @@ def test_both_engines_write_the_same(batch_size, turns, whole, unsure, joined, t
 
 @pytest.mark.slow
 def test_some_halves_are_kept(turns, whole, unsure, tmp_path, monkeypatch):
-    monkeypatch.setattr(uncertain, "is_uncertain", lambda *_: False)
+    monkeypatch.setattr(repairs, "is_uncertain", lambda *_: False)
     transcribe([turns], model=unsure, vad="energy", out=tmp_path)
     once, again = (chat.read(folder / "turns.cha").utterances for folder in (tmp_path, whole))
     assert len(once) < len(again)

@@ -11,8 +11,8 @@ from tiny_whisper import silence, voice
 
 from benchmarks import non_speech
 from lsa_whisper.audio import Recording
-from lsa_whisper.audio.speech.energy import SpeechActivity, find_speech
-from lsa_whisper.audio.speech.vad import detect_speech
+from lsa_whisper.audio.speech_energy import SpeechActivity, find_speech
+from lsa_whisper.audio.vad import detect_speech
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.decoding.no_speech import NEVER_SILENT, WHISPERS_RULE
 from lsa_whisper.timespan import TimeSpan

@@ -1,0 +1,119 @@
+"""Voice activity detection with Silero's model, which distinguishes speech from music, traffic and toys.
+
+Neither detector is right alone: by energy, windows open on noise; Silero's model misses soft and hoarse voices. With
+``either``, a stretch is speech if one of them hears it, and what the model heard is kept as evidence about the text.
+
+Only the weights of the package ``silero-vad`` are used: a TorchScript file that needs torch and nothing else. The
+package itself is never imported, because doing so sets torch to one thread for the whole process, and releases before
+6.2 also import torchaudio, which breaks transformers' speech models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from lsa_whisper.audio.speech_energy import (
+    FRAME_S,
+    EnergyMeter,
+    SpeechActivity,
+    find_speech,
+    loud_frames,
+    merge_active_frames,
+)
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.system.library_internals import SileroStream
+
+DETECTORS = ("either", "silero", "energy")
+_RATE_HZ = 16_000
+_CHUNK = 512  # samples of which the model gives one probability
+_ONSET = 0.4  # the model's defaults of 0.5 and 0.35 lose quiet filled pauses and fragments
+_OFFSET = 0.25
+
+
+def detect_speech(name: str, blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> SpeechActivity:
+    """Return the speech in a recording.
+
+    Args:
+        name: one of :data:`DETECTORS`.
+        blocks: float32 mono samples, ``(n,)`` each.
+        rate_hz: their sample rate.
+
+    Raises:
+        LsaWhisperError: there is no such detector, or its model is not installed.
+    """
+    if name not in DETECTORS:
+        raise LsaWhisperError(f"voice activity detector {name!r} is not known; choose {', '.join(DETECTORS)}")
+    if name == "energy":
+        return find_speech(blocks, rate_hz)
+    if rate_hz != _RATE_HZ:
+        raise LsaWhisperError(f"silero expects {_RATE_HZ} Hz, not {rate_hz}; use --vad energy")
+    levels = EnergyMeter(rate_hz)
+    probabilities = np.fromiter(_probabilities(levels.measure(blocks)), np.float32)
+    level = levels.smoothed()
+    # The model's chunks last 32 ms, frames 20 ms: a frame gets the probability of the chunk around its middle.
+    middles = ((np.arange(len(level)) + 0.5) * FRAME_S * _RATE_HZ / _CHUNK).astype(int)
+    by_frame = (
+        probabilities[np.minimum(middles, len(probabilities) - 1)]
+        if len(probabilities)
+        else np.zeros(len(level), np.float32)
+    )
+    heard = _active(by_frame)
+    voiced = merge_active_frames(heard)
+    regions = voiced if name == "silero" else merge_active_frames(heard | loud_frames(level, heard))
+    return SpeechActivity(level, regions, voiced)
+
+
+def _active(probabilities: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
+    """Return which frames are speech: runs above the offset threshold with a frame above the onset threshold.
+
+    >>> _active(np.array([0.3, 0.5, 0.3, 0.1, 0.3], np.float32)).tolist()
+    [True, True, True, False, False]
+    """
+    from scipy.ndimage import label
+
+    runs, _ = label(probabilities > _OFFSET)
+    sure = np.unique(runs[probabilities > _ONSET])
+    active: npt.NDArray[np.bool_] = np.isin(runs, sure[sure > 0])
+    return active
+
+
+def _probabilities(blocks: Iterable[npt.NDArray[np.float32]]) -> Iterator[float]:
+    """Yield the probability of speech in each chunk, the last one padded with silence."""
+    import torch
+
+    stream = SileroStream(str(_weights()))  # one for each recording: it has a state
+    threads = torch.get_num_threads()
+    # The parts are so small that sharing them among threads costs more than it saves.
+    torch.set_num_threads(1)
+    try:
+        with torch.inference_mode():
+            for chunks in _whole_chunks(blocks):
+                yield from stream.probabilities(torch.from_numpy(chunks))
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _whole_chunks(blocks: Iterable[npt.NDArray[np.float32]]) -> Iterator[npt.NDArray[np.float32]]:
+    """Yield the samples again, in blocks of whole chunks."""
+    rest = np.zeros(0, np.float32)
+    for block in blocks:
+        samples = np.concatenate((rest, block))
+        complete = len(samples) // _CHUNK * _CHUNK
+        yield samples[:complete]
+        rest = samples[complete:]
+    yield np.pad(rest, (0, -len(rest) % _CHUNK))
+
+
+def _weights() -> Path:
+    """Return the file with the weights, found without importing its package."""
+    found = find_spec("silero_vad")
+    for folder in (found.submodule_search_locations or ()) if found else ():
+        path = Path(folder) / "data" / "silero_vad.jit"
+        if path.is_file():
+            return path
+    raise LsaWhisperError("the package silero-vad, which finds speech, is not complete; install lsa-whisper again")

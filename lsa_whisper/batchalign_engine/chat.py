@@ -1,0 +1,121 @@
+"""CHAT on its way into Batchalign and out of it: texts that Batchalign accepts, and what it drops from a transcript.
+
+An utterance's text is its CHAT, or its bare words if Batchalign rejects the CHAT. A single token that Batchalign
+rejects fails the whole file, so each utterance is checked first. Dropped are speakers, roles and comments, which are
+restored.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from batchalign.chat import CHATFile, Speaker
+from batchalign.chat import Utterance as BatchalignUtterance
+
+from lsa_whisper import chat
+from lsa_whisper.chat import Participant, Transcript, Utterance
+from lsa_whisper.errors import LsaWhisperError
+
+UNINTELLIGIBLE_UTTERANCE = "xxx ."
+_LETTERS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+
+
+def wording(utterance: Utterance, language: str) -> tuple[str, bool]:
+    """Return a main tier that Batchalign accepts, without speaker and bullet, and whether it is the utterance's own.
+
+    Args:
+        utterance: an utterance of the model's transcript.
+        language: ISO 639-3; Batchalign's rules differ between languages.
+    """
+    if accepted(utterance.text, language):
+        return utterance.text, True
+    bare = bare_words(utterance)
+    return (bare if accepted(bare, language) else UNINTELLIGIBLE_UTTERANCE), False
+
+
+def accepted(text: str, language: str) -> bool:
+    """Return whether Batchalign accepts ``text`` as a main tier."""
+    try:
+        BatchalignUtterance(Speaker("PAR", language=language, corpus="check"), text)
+    except ValueError:
+        return False
+    return text.rstrip().endswith((".", "?", "!"))
+
+
+def bare_words(utterance: Utterance) -> str:
+    """Return the spoken words without marks, digits and signs, or ``xxx .`` if there are none.
+
+    >>> from lsa_whisper.chat import utterance
+    >>> bare_words(utterance("PAR", "I saw | &-um 12 dog’s ?"))
+    "I saw um dog's ?"
+    """
+    found = [_LETTERS.findall(word.replace("’", "'")) for word in utterance.verbatim()]
+    words = [part for parts in found for part in parts]
+    end = utterance.terminator[-1:] if utterance.terminator[-1:] in {".", "?", "!"} else "."
+    return " ".join([*words, end]) if words else UNINTELLIGIBLE_UTTERANCE
+
+
+_NO_TIMES = re.compile(r"%wor:\txxx \x15\d+_\d+\x15 \S+\n\Z")
+_BODY = re.compile(r"^(?:\*|@End)", re.MULTILINE)
+
+
+def finish(path: Path, original: Transcript, *, speakers: bool = True) -> Transcript:
+    """Complete the file that Batchalign wrote at ``path``, and return the completed transcript.
+
+    Args:
+        path: Batchalign's CHAT file; it is replaced atomically.
+        original: the model's transcript of the same recording.
+        speakers: whether to use the model's speakers; ``False`` keeps those that Batchalign found.
+
+    Raises:
+        LsaWhisperError: the file does not have the utterances of the model's transcript.
+    """
+    transcript = finished(path, original, speakers=speakers)
+    chat.write(transcript, path)
+    return transcript
+
+
+def finished(path: Path, original: Transcript, *, speakers: bool = True) -> Transcript:
+    """Return the file at ``path`` completed; see :func:`finish`."""
+    with path.open(encoding="utf-8") as stream:
+        document = CHATFile.read(stream)
+    if len(document.utterances) != max(1, len(original.utterances)):
+        raise LsaWhisperError(
+            f"{path}: has {len(document.utterances)} utterances, the model's transcript {len(original.utterances)}; "
+            "this Batchalign joins or splits them: report it, with the version of Batchalign"
+        )
+    if speakers:
+        _name_speakers(document, original)
+    comments = [line.value for line in original.headers if line.name == "@Comment"]
+    return _without_placeholders(_with_comments(document.stringify(), comments))
+
+
+def _name_speakers(document: CHATFile, original: Transcript) -> None:
+    people = list(original.participants.values())
+    speakers = {person.code: _speaker(person) for person in people}
+    # A recording without words has one xxx, which has no speaker.
+    codes = [each.speaker for each in original.utterances] or [people[0].code]
+    for each, code in zip(document.utterances, codes, strict=True):
+        each.speaker = speakers[code]
+
+
+def _speaker(person: Participant) -> Speaker:
+    return Speaker(person.code, language=person.language, corpus=person.corpus or "batchalign", role=person.role)
+
+
+def _with_comments(text: str, comments: list[str]) -> str:
+    """Return the text with comments above its first utterance (Batchalign's documents do not support them)."""
+    body = _BODY.search(text)
+    at = body.start() if body else len(text)
+    return text[:at] + "".join(f"@Comment:\t{comment}\n" for comment in comments) + text[at:]
+
+
+def _without_placeholders(text: str) -> Transcript:
+    """Return the transcript without placeholder ``%wor`` tiers (see ``backend``)."""
+    transcript = chat.parse(text)
+    for at, block in enumerate(transcript.blocks):
+        if isinstance(block, chat.Utterance):
+            kept = tuple(tier for tier in block.tiers if not _NO_TIMES.match(tier.raw))
+            transcript.blocks[at] = chat.Utterance(block.speaker, block.main, kept, block.line)
+    return chat.parse(chat.serialize(transcript))

@@ -1,0 +1,71 @@
+"""The files below a folder, and those that could not be processed: what every verb keeps of them, and its exit code.
+
+A file that cannot be processed costs only itself: the others are processed, and the summary lists it with the reason.
+Where each input has an output of its own (``transcribe``), the exit code counts the inputs without one. Where all
+inputs make one result (``prepare``), the exit code is 0 when that result was written; it lists the files left out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sized
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_MAX_EXIT_CODE = 100  # codes above 125 have a meaning of their own in a shell
+
+
+@dataclass(frozen=True)
+class FailedFile:
+    """A file that could not be processed.
+
+    Attributes:
+        path: the file, or a folder that cannot be searched.
+        reason: why, in one sentence.
+        took_s: how long the attempt took.
+    """
+
+    path: Path
+    reason: str
+    took_s: float = field(default=0.0, compare=False)
+
+
+def failure_exit_code(failed: Sized) -> int:
+    """Return the number of failed files, at most 100: the exit code of a command with one output for each input.
+
+    >>> failure_exit_code([]), failure_exit_code(range(3)), failure_exit_code(range(1000))
+    (0, 3, 100)
+    """
+    return min(len(failed), _MAX_EXIT_CODE)
+
+
+_DOCUMENTS = """
+.cha .csv .doc .docx .eaf .htm .html .json .odt .pdf .rtf .sbv .slt .srt .textgrid .tsv .txt .vtt .xlsx .yaml .yml
+"""
+DOCUMENT_SUFFIXES = frozenset(_DOCUMENTS.split())
+"""What the names of texts and tables end in: they are neither recordings nor folders."""
+
+
+def list_files(root: Path) -> tuple[list[Path], list[FailedFile]]:
+    """Return the files below ``root`` in order, and its unreadable folders.
+
+    Links are followed, and each folder is visited once, because links may be circular. Hidden files and folders are
+    ignored: macOS writes a ``._a.cha`` next to each ``a.cha`` that it copies.
+    """
+    seen: set[str] = set()
+    found: list[Path] = []
+    unreadable_folders: list[FailedFile] = []
+
+    def cannot(error: OSError) -> None:
+        reason = f"this folder cannot be read ({error.strerror}); its files are skipped"
+        unreadable_folders.append(FailedFile(Path(error.filename), reason))
+
+    for place, folders, files in os.walk(root, followlinks=True, onerror=cannot):
+        real = os.path.realpath(place)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += [Path(place, name) for name in files if not name.startswith(".")]
+    return sorted(found), unreadable_folders
