@@ -118,15 +118,15 @@ def token_logprobs(result: Any, tokens: Sequence[int], forbidden: np.ndarray) ->
     return [token_logprob(logits, token, forbidden) for logits, token in zip(steps, tokens, strict=False)]
 
 
-class Begun(NamedTuple):
-    """The log-probabilities of a text that is empty, and of the timestamp that begins another one."""
+class FirstToken(NamedTuple):
+    """The log-probabilities of the end of text and of a timestamp as the first token, and which of them it is."""
 
     end: float
     token: float
     is_empty: bool
 
 
-def begin_logprob(first: np.ndarray, token: int, *, end: int, timestamps: np.ndarray, late: np.ndarray) -> Begun:
+def begin_logprob(first: np.ndarray, token: int, *, end: int, timestamps: np.ndarray, late: np.ndarray) -> FirstToken:
     """Return how likely it is that a text is empty: its end competes with the timestamps for the first position.
 
     Args:
@@ -140,7 +140,7 @@ def begin_logprob(first: np.ndarray, token: int, *, end: int, timestamps: np.nda
     candidates = [end, *timestamps.tolist()]
     logprobs = torch.from_numpy(first[candidates]).log_softmax(dim=-1)
     began = max(_NEVER, float(logprobs[candidates.index(token)]))
-    return Begun(float(logprobs[0]), began, int(logprobs.argmax()) == 0)
+    return FirstToken(float(logprobs[0]), began, int(logprobs.argmax()) == 0)
 
 
 def late_share(result: Any, timestamps: np.ndarray, late: np.ndarray) -> float:

@@ -244,6 +244,17 @@ def gather_once(accelerator: Any, copies: int, tensors: Any) -> Any:
 # silero-vad
 
 
+@functools.cache
+def _silero(weights: str) -> tuple[Any, Any]:
+    """Return the model in a file, and its LSTM."""
+    import torch
+
+    model = torch.jit.load(weights, map_location="cpu").eval()._model
+    lstm = torch.nn.LSTM(128, 128, batch_first=True)
+    lstm.load_state_dict({f"{name}_l0": value for name, value in model.decoder.rnn.state_dict().items()})
+    return model, lstm
+
+
 class SileroStream:
     """Silero's model over a stream of sound at 16 kHz, many chunks at a time.
 
@@ -253,14 +264,10 @@ class SileroStream:
     """
 
     def __init__(self, weights: str):
-        """Load the model from a TorchScript file."""
+        """Load the model from a TorchScript file, once in a process."""
         import torch
 
-        self._model = torch.jit.load(weights, map_location="cpu").eval()._model
-        self._lstm = torch.nn.LSTM(128, 128, batch_first=True)
-        self._lstm.load_state_dict(
-            {f"{name}_l0": value for name, value in self._model.decoder.rnn.state_dict().items()}
-        )
+        self._model, self._lstm = _silero(weights)
         self._state: Any = None
         self._before = torch.zeros(self._model.context_size_samples)
 

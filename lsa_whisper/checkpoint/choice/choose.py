@@ -58,8 +58,9 @@ def choose_model(
         report(f"no model was named; starting from {stock}, a stock model (--model names another)")
         return stock
     report(
-        f"no model was named; using {stock}, a stock model, which leaves disfluencies out. For one that keeps them: "
-        "lsa-whisper finetune YOUR_CORPUS, then lsa-whisper models use PATH"
+        f"no model was named; using {stock}, a stock model, which is asked for disfluencies in English and leaves them "
+        "out in other languages. For one that has learned them: lsa-whisper finetune YOUR_CORPUS, then lsa-whisper "
+        "models use PATH"
     )
     return stock
 

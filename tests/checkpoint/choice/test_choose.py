@@ -73,7 +73,7 @@ def test_a_stock_model_suits_the_device_and_is_announced(home, device, name):
     cached(home, f"openai/{name}")
     lines = []
     assert choose_model(device=device, report=lines.append) == f"openai/{name}"
-    assert name in lines[0] and "leaves disfluencies out" in lines[0] and "lsa-whisper finetune" in lines[0]
+    assert name in lines[0] and "asked for disfluencies in English" in lines[0] and "lsa-whisper finetune" in lines[0]
 
 
 @pytest.mark.parametrize("name", [None, "openai/whisper-medium"])
