@@ -167,7 +167,12 @@ def verbatimize(found: Figures) -> str:
             f"F1 {free:.1f} % free, {ours:.1f} % verbatimized, {100 * each['words_unchanged']:.0f} % of words unchanged"
         )
 
-    return "; ".join(f"{name}: {scores(each)}" for name, each in found["models"].items())
+    def of_meetings(name: str, each: Figures) -> str:
+        right, missed, wrong = each["verbatimized"]["counts"]["filled_pause"]
+        return f"{name} on real meetings: {right} of {right + missed} filled pauses, {wrong} invented"
+
+    meetings = [of_meetings(*each) for each in found.get("meetings", {}).items()]
+    return "; ".join([*(f"{name}: {scores(each)}" for name, each in found["models"].items()), *meetings])
 
 
 def invented(found: Figures) -> str:

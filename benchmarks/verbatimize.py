@@ -1,6 +1,10 @@
 """Verbatimize beside free transcription with the same model, on cleaned transcripts of storybook's test set.
 
     python -m benchmarks.verbatimize build/verbatim/full build/verbatim/prompted
+    python -m benchmarks.verbatimize ../shared/data/whisper/base --meetings ../shared/data
+
+With ``--meetings``, models are measured on the ten clips of real meetings among public samples; their counts are found,
+missed and invented. What a call does not measure is kept.
 
 The cleaned transcripts have no disfluencies, and each bullet reaches from the first fluent word to the last, as if the
 text had been aligned. Words are unchanged if the fluent words of each utterance are those of the cleaned transcript.
@@ -9,7 +13,6 @@ text had been aligned. Words are unchanged if the fluent words of each utterance
 from __future__ import annotations
 
 import argparse
-import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import result
+from benchmarks.real_people.corpus import clips_of, copy_corpus
 from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency, Line, Transcript, Utterance
 from lsa_whisper.evaluation import System, evaluate
@@ -93,7 +97,11 @@ def _scores(system: System) -> dict[str, Any]:
     together, rate = system.disfluency.together, system.word_errors_verbatim.rate
     by_class = {name: system.disfluency[Disfluency(name)].f1 for name in CLASSES}
     shares = {"f1": together.f1, "precision": together.precision, "recall": together.recall, "wer_verbatim": rate}
+    found = {name: system.disfluency[Disfluency(name)] for name in CLASSES}
     return {
+        "counts": {
+            name: [each.true_positives, each.false_negatives, each.false_positives] for name, each in found.items()
+        },
         **{name: None if share is None else round(share, 3) for name, share in shares.items()},
         "f1_by_class": {name: None if share is None else round(share, 3) for name, share in by_class.items()},
     }
@@ -104,14 +112,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("models", nargs="+")
     parser.add_argument("--corpus", type=Path, default=Path("corpora/storybook/test"))
+    parser.add_argument("--meetings", type=Path, help="Folder of public samples; measures on its meetings.")
     options = parser.parse_args()
     figures = {}
     for model in options.models:
-        folder = Path(tempfile.mkdtemp())
-        figures[Path(model).name] = measure(model, options.corpus, folder)
-        shutil.rmtree(folder)
-    data = f"{options.corpus}, cleaned transcripts; synthetic speech; {', '.join(options.models)}"
-    result.write("verbatimize", ("torch", "transformers"), data, models=figures)
+        with tempfile.TemporaryDirectory() as name:
+            folder, corpus = Path(name), options.corpus
+            if options.meetings:
+                clips = [clip for clip in clips_of(options.meetings, folder / "samples") if clip.set == "meetings"]
+                corpus = copy_corpus(clips, folder / "corpus") / "meetings"
+            figures[Path(model).name] = measure(model, corpus, folder)
+    before, part = result.last("verbatimize"), "meetings" if options.meetings else "models"
+    kept = {key: before[key] for key in ("models", "meetings") if key in before}
+    data = (
+        "models: storybook's test set, synthetic speech; meetings: ten clips of AMI, real speech; cleaned transcripts"
+    )
+    result.write("verbatimize", ("torch", "transformers"), data, **kept | {part: figures})
 
 
 if __name__ == "__main__":
