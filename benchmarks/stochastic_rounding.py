@@ -20,7 +20,7 @@ from safetensors.torch import load_file
 from benchmarks import result
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.recipe import quote_override
-from lsa_whisper.finetuning.training import optimizer
+from lsa_whisper.finetuning.training import arguments as optimizers
 from lsa_whisper.preparation import prepare
 
 CORPUS, BASE = Path("corpora/storybook"), Path("models/nano")
@@ -45,12 +45,12 @@ def main() -> None:
         (folder / "r.yaml").write_text(RECIPE)
         start = _weights(BASE)
         whole = _trained(folder, "fp32", "fp32") - start
-        nearest = mock.patch.object(optimizer, "round_stochastically", lambda values: values.bfloat16())
+        nearest = mock.patch.object(optimizers, "round_stochastically", lambda values: values.bfloat16())
         with nearest:
             rounded = _share(_trained(folder, "nearest", "pure-bf16") - start.bfloat16(), whole)
         shares, ends = [], []
         for seed in range(options.seeds):
-            with mock.patch.object(optimizer, "round_stochastically", _seeded(seed)):
+            with mock.patch.object(optimizers, "round_stochastically", _seeded(seed)):
                 ends.append(_trained(folder, f"seed-{seed}", "pure-bf16"))
             shares.append(_share(ends[-1] - start.bfloat16(), whole))
             print(seed, shares[-1], flush=True)
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def _seeded(seed: int) -> object:
-    generator, rounds = torch.Generator().manual_seed(seed), optimizer.round_stochastically
+    generator, rounds = torch.Generator().manual_seed(seed), optimizers.round_stochastically
 
     def rounded(values: torch.Tensor) -> torch.Tensor:
         with torch.random.fork_rng():

@@ -32,10 +32,10 @@ _CONTEXT.set_forkserver_preload(
         "lsa_whisper.preparation",
         "lsa_whisper.inspection.survey_page",
         "lsa_whisper.evaluation.report",
-        "lsa_whisper.finetuning.compare_runs.report",
+        "lsa_whisper.finetuning.compare_runs",
         "lsa_whisper.checkpoint",
         "lsa_whisper.finetuning.training.run",
-        "lsa_whisper.finetuning.training.curves",
+        "lsa_whisper.finetuning.training.callbacks",
         "lsa_whisper.transcription.jobs",
         "lsa_whisper.decoding.transformers_engine",
     ]

@@ -49,7 +49,7 @@ def _rank(rank, work, ranks, ports, given):
 def train_stop_and_resume(rank, port, recipe, settings):
     """Train without a stop (``whole``), and again with a stop after a checkpoint (``cut``)."""
     from lsa_whisper.finetuning import finetune
-    from lsa_whisper.finetuning.training.checkpoint_schedule import CheckpointSchedule
+    from lsa_whisper.finetuning.training.callbacks import CheckpointSchedule
 
     recipe = Path(recipe)
     port(0)

@@ -23,7 +23,7 @@ from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.finetuning.memory import Hardware, TrainingJob
 from lsa_whisper.finetuning.memory.configuration import configuration_of
 from lsa_whisper.finetuning.memory.estimate import micro_batch_of
-from lsa_whisper.finetuning.memory.gpu import CONTEXT
+from lsa_whisper.finetuning.memory.memory_use import CONTEXT
 from lsa_whisper.finetuning.memory.shape import recipe_shape
 from lsa_whisper.finetuning.recipe import Recipe, read_recipe
 from lsa_whisper.finetuning.training import run

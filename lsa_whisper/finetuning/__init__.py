@@ -9,8 +9,8 @@ from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.distributed.launch import launch
 from lsa_whisper.finetuning.distributed.ranks import is_launched, join_slurm_step
 from lsa_whisper.finetuning.memory import estimate_memory
-from lsa_whisper.finetuning.result import Finetuned
 from lsa_whisper.finetuning.strategies import check_processes
+from lsa_whisper.finetuning.training import Finetuned
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 
@@ -58,7 +58,7 @@ def finetune(
 
         check_requirements(parsed, str(recipe))
         launch(Path(recipe), set=overrides, processes=processes, out=Path(parsed.out), force=force)
-    from lsa_whisper.finetuning.training.library_messages import keep_library_messages
+    from lsa_whisper.finetuning.training.environment import keep_library_messages
 
     target = Path(parsed.out)
     with keep_library_messages(target, target.with_name(f"{target.name}.unfinished")):

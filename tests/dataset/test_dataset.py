@@ -140,7 +140,7 @@ def recordings(tmp_path_factory):
 def small(mels=80, context_s=4.0):
     """A checkpoint with features and tokenizer built here, and no weights."""
     from lsa_whisper.finetuning.recipe import ScratchModel
-    from lsa_whisper.finetuning.training import new_model as scratch
+    from lsa_whisper.finetuning.training import model as scratch
 
     shape = ScratchModel(16, 1, 1, 2, mel_bins=mels, context_s=context_s, max_target_positions=64)
     tokenizer = scratch.new_tokenizer([" yes / yes. no"], 300, context_s)

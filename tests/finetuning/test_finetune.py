@@ -13,7 +13,7 @@ from lsa_whisper.errors import ManifestError, RecipeError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.recipe import parse_recipe
 from lsa_whisper.finetuning.training import arguments as translated
-from lsa_whisper.finetuning.training.curves import CurveLogger
+from lsa_whisper.finetuning.training.callbacks import CurveLogger
 from lsa_whisper.finetuning.training.model import prepare_for_training, starting_checkpoint
 from lsa_whisper.finetuning.training.saving import _revision
 from lsa_whisper.labels import Labels
@@ -87,7 +87,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(windows, scratch_recipe, tmp_
 
 def test_the_remaining_time_follows_from_the_steps_of_this_call(tmp_path, monkeypatch):
     clock, lines = iter((0.0, 100.0, 120.0)), []
-    monkeypatch.setattr("lsa_whisper.finetuning.training.curves.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("lsa_whisper.finetuning.training.callbacks.time.monotonic", lambda: next(clock))
     curve = CurveLogger(tmp_path / "curve.jsonl", lines.append)
     state = TrainerState(max_steps=3500, global_step=2500)
     curve.on_train_begin(None, state, None)

@@ -10,13 +10,19 @@ import yaml
 
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.finetuning import recipe as recipes
-from lsa_whisper.finetuning.from_corpus.method import Method, choose_method, run_minutes
-from lsa_whisper.finetuning.from_corpus.setting import Setting, setting_of, split_path
+from lsa_whisper.finetuning.from_corpus.method import (
+    Method,
+    Setting,
+    choose_method,
+    run_minutes,
+    setting_of,
+    split_path,
+)
 from lsa_whisper.finetuning.memory import Resources, estimate_run, require_fit
 from lsa_whisper.finetuning.memory.check import label_tokens, nearest_fit
 from lsa_whisper.finetuning.memory.plan import Plan
 from lsa_whisper.finetuning.recipe import Recipe
-from lsa_whisper.finetuning.recipe.fields import apply_override
+from lsa_whisper.finetuning.recipe.reading import apply_override
 
 _LARGE = 200e6
 """Parameters from which activations are recomputed (gradient checkpointing)."""

@@ -6,10 +6,10 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
-from lsa_whisper.finetuning.memory import cpu, gpu
+from lsa_whisper.finetuning.memory import memory_use
 from lsa_whisper.finetuning.memory.activations import MicroBatch
 from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
-from lsa_whisper.finetuning.memory.gpu import MemoryUse
+from lsa_whisper.finetuning.memory.memory_use import MemoryUse
 from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts
 from lsa_whisper.finetuning.memory.shape import Shape
 from lsa_whisper.finetuning.memory.stages import idle_share
@@ -79,7 +79,7 @@ class TrainingJob:
         """Return the plan of a configuration with a micro-batch."""
         counts = self.counts(configuration, uses_base=micro_batch.uses_base)
         if self.hardware.gpus:
-            memory = gpu.memory_use(
+            memory = memory_use.memory_use(
                 counts,
                 configuration,
                 micro_batch,
@@ -88,9 +88,9 @@ class TrainingJob:
                 checkpoints=self.checkpoints,
             )
             return Plan(self, configuration, micro_batch, self._with_average(memory, counts))
-        resident = cpu.cpu_run_bytes(counts, configuration, micro_batch, ranks=self.processes)
-        resident += self.workers * gpu.LOADER * self.processes
-        disk = gpu.disk_bytes(counts, configuration, self.checkpoints)
+        resident = memory_use.cpu_run_bytes(counts, configuration, micro_batch, ranks=self.processes)
+        resident += self.workers * memory_use.LOADER * self.processes
+        disk = memory_use.disk_bytes(counts, configuration, self.checkpoints)
         memory = MemoryUse(0, 0, 0, 0, 0, 0, resident, disk)
         return Plan(self, configuration, micro_batch, self._with_average(memory, counts))
 
@@ -147,7 +147,9 @@ class Plan:
     @property
     def disk_gib(self) -> float:
         """GiB of checkpoints and, unless they are on another disk, swap files."""
-        elsewhere = gpu.swap_bytes(self.counts, self.configuration) if self.job.hardware.swap_on_other_disk else 0
+        elsewhere = (
+            memory_use.swap_bytes(self.counts, self.configuration) if self.job.hardware.swap_on_other_disk else 0
+        )
         return (self.memory.disk - elsewhere) / GIB
 
     @property

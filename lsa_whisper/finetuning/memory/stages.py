@@ -6,9 +6,10 @@ import dataclasses
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.memory.shape import Shape
+from lsa_whisper.finetuning.memory.shape import Shape, shape_of_config
 
 LABEL_TOKENS = 128
 """Label tokens of the windows that stages are balanced for."""
@@ -47,6 +48,15 @@ def stage_layers(shape: Shape, stages: int) -> tuple[int, ...]:
             f"strategy: pipeline cannot divide {len(costs)} layers among {stages} ranks; use fewer processes"
         )
     return balanced(costs, stages)
+
+
+def stage_sizes(model: Any, stages: int) -> tuple[int, ...]:
+    """Return the layers of each of so many stages of ``model``.
+
+    Raises:
+        RecipeError: If there are fewer layers than stages.
+    """
+    return stage_layers(shape_of_config(model.config.to_dict()), stages)
 
 
 def balanced(costs: Sequence[int], parts: int) -> tuple[int, ...]:

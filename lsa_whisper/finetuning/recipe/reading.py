@@ -1,19 +1,26 @@
-"""Recipes read from YAML with overrides applied; every problem is reported at once."""
+"""Recipes read from YAML with overrides applied; every problem is reported at once.
+
+Nested dataclasses are built by own code, because msgspec, OmegaConf and jsonargparse stop at the first problem.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
-from collections.abc import Sequence
+import types
+import typing
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
 import yaml
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.recipe.fields import apply_override, read_fields
 from lsa_whisper.finetuning.recipe.schema import DataSettings, ModelSettings, Recipe
+from lsa_whisper.finetuning.recipe.trainer_args import place_of
 from lsa_whisper.finetuning.recipe.validation import path_problem, problems_of
+from lsa_whisper.finetuning.recipe.values import TYPE_NAMES, OneOf, number_of, shorten, similar_name
 from lsa_whisper.system import plain_yaml
 
 
@@ -133,3 +140,121 @@ def _with_manifests(raw: Any) -> Any:
     if isinstance(dev, str) and not path_problem(dev) and (Path(dev) / "dev.jsonl").is_file():
         found["dev"] = str(Path(dev) / "dev.jsonl")
     return raw | {"data": found}
+
+
+Section = TypeVar("Section")
+_TYPO = 0.9
+"""Similarity of names from which a key is a misspelled one, and not an argument of transformers' trainer."""
+
+
+def build_section(kind: type[Section], raw: Any, place: str, problems: list[str]) -> Section | None:
+    """Return a ``kind`` dataclass built from the mapping ``raw``, or ``None`` after adding to ``problems``."""
+    before = len(problems)
+    values, _ = read_fields(kind, raw, place, problems)
+    return kind(**values) if len(problems) == before else None
+
+
+def read_fields(kind: type[Any], raw: Any, place: str, problems: list[str]) -> tuple[dict[str, Any], set[str]]:
+    """Return the valid values of the mapping ``raw`` by field of the dataclass ``kind``, and the names of the others.
+
+    A field is among the others if its value is not valid or missing, or if an unknown key is similar to its name.
+    """
+    if not isinstance(raw, dict):
+        problems.append(f"{place or 'the recipe'}: expected a mapping of keys, not {shorten(raw)}")
+        return {}, {field.name for field in dataclasses.fields(kind)}
+    hints = typing.get_type_hints(kind, include_extras=True)
+    known = {field.name: field for field in dataclasses.fields(kind)}
+    faulty: set[str] = set()
+    for key in [key for key in raw if key not in known]:
+        similar = similar_name(key, known)
+        faulty |= {similar} if similar else set()
+        problems.append(f"{_join(place, key)}: {_hint(place, key, similar)}")
+    values = {}
+    for name, field in known.items():
+        before = len(problems)
+        if name in raw:
+            values[name] = _convert(hints[name], raw[name], _join(place, name), problems)
+        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            problems.append(f"{_join(place, name)}: missing")
+        if len(problems) > before:
+            faulty.add(name)
+            values.pop(name, None)
+    return values, faulty
+
+
+def _hint(place: str, key: object, similar: str | None) -> str:
+    """Return what to write in place of an unknown key."""
+    typo = place == "training" and similar_name(key, [similar] if similar else [], cutoff=_TYPO) is not None
+    moved = None if typo or place not in ("", "training") else place_of(str(key), all_arguments=place == "training")
+    return moved or "unknown key" + (f" (did you mean {similar!r}?)" if similar else "")
+
+
+def _join(place: str, key: object) -> str:
+    return f"{place}.{key}" if place else str(key)
+
+
+def _convert(hint: Any, raw: Any, place: str, problems: list[str]) -> Any:
+    """Return ``raw`` as the type ``hint``; YAML parses ``1e-5`` as text, so text is also tried as a number."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Annotated:
+        return _within(arguments[1:], arguments[0], raw, place, problems)
+    if origin in (types.UnionType, typing.Union):
+        required = next(argument for argument in arguments if argument is not type(None))
+        return None if raw is None else _convert(required, raw, place, problems)
+    if dataclasses.is_dataclass(hint):
+        return build_section(typing.cast(type, hint), raw, place, problems)
+    if origin is tuple:
+        items = raw if isinstance(raw, list) else [raw]
+        return tuple(_convert(arguments[0], item, f"{place}[{i}]", problems) for i, item in enumerate(items))
+    if origin is dict:
+        if isinstance(raw, dict) and arguments[1] is not Any:
+            return {key: _convert(arguments[1], value, _join(place, key), problems) for key, value in raw.items()}
+        if isinstance(raw, dict):
+            return {key: number_of(value) for key, value in raw.items()}
+    elif hint is float:
+        if isinstance(number := number_of(raw), int | float) and not isinstance(number, bool):
+            return float(number)
+    elif type(raw) is hint:
+        return raw
+    problems.append(f"{place}: expected {TYPE_NAMES.get(origin or hint, 'a mapping of keys')}, not {shorten(raw)}")
+    return None
+
+
+def _within(limits: Iterable[Any], hint: Any, raw: Any, place: str, problems: list[str]) -> Any:
+    """Return ``raw`` as the type ``hint``, which has limits."""
+    limits = tuple(limits)
+    if raw is False and any(isinstance(limit, OneOf) and "no" in limit.values for limit in limits):
+        raw = "no"  # YAML parses a bare ``no`` as false
+    before = len(problems)
+    value = _convert(hint, raw, place, problems)
+    if len(problems) == before and value is not None:
+        found = (f"{place}: {problem}" for limit in limits for problem in limit.problems(value))
+        problems += itertools.islice(found, 1)
+    return value
+
+
+def apply_override(raw: dict[str, Any], override: str, problems: list[str]) -> None:
+    """Apply ``section.key=value`` to the nested mapping ``raw``.
+
+    >>> raw, problems = {"training": {}}, []
+    >>> apply_override(raw, "training.learning_rate=1e-5", problems); raw
+    {'training': {'learning_rate': '1e-5'}}
+    """
+    path, equals, value = override.partition("=")
+    if not equals or not path:
+        problems.append(f"--set {override}: write section.key=value")
+        return
+    if not isinstance(raw, dict):
+        return  # read_fields reports it
+    *parents, last = path.split(".")
+    for parent in parents:
+        if raw.get(parent) is None:
+            raw[parent] = {}
+        raw = raw[parent]
+        if not isinstance(raw, dict):
+            problems.append(f"--set {override}: {parent} is not a section")
+            return
+    try:
+        raw[last] = plain_yaml.parse(value)
+    except yaml.YAMLError as error:
+        problems.append(f"--set {override}: not YAML: {' '.join(str(error).split())}")

@@ -37,7 +37,7 @@ class DividedLayers(Strategy):
 
     def divide(self, model: Any, recipe: Recipe, unread: Unread = None, layers: StageLayers = None) -> Division:
         """Divide the model and let it load whole weights, of which each rank keeps its part."""
-        from lsa_whisper.finetuning.distributed.whole_states import load_whole_weights
+        from lsa_whisper.finetuning.distributed.division import load_whole_weights
 
         division = self.divide_layers(model, recipe, layers)
         load_whole_weights(model)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.distributed.ranks import is_launched
+from lsa_whisper.finetuning.distributed.ranks import is_launched, ranks_of_run
 from lsa_whisper.finetuning.strategies.base import GpuLoad, Strategy
 from lsa_whisper.finetuning.strategies.single import REPLICATED_STATE
 
@@ -38,8 +39,6 @@ class Fsdp2(Strategy):
 
     def trainer_arguments(self, recipe: Recipe) -> dict[str, Any]:
         """Return accelerate's settings of FSDP2."""
-        from lsa_whisper.finetuning.distributed.fsdp import fsdp_arguments
-
         return fsdp_arguments(recipe) if self.shards(recipe) else {}
 
     def host_parameter_bytes(self, counts: ParameterCounts, configuration: TrainingConfiguration) -> int:
@@ -50,3 +49,56 @@ class Fsdp2(Strategy):
         """Return what is gathered at once: the weights outside of layers, and three layers with their gradients."""
         gathered = load.counts.shape.outside_layers + 3 * load.counts.shape.largest_layer
         return 2 * load.configuration.computed_bytes * gathered, 0, 0
+
+
+def fsdp_arguments(recipe: Recipe) -> dict[str, Any]:
+    """Return what ``fsdp2`` adds to the training arguments.
+
+    Raises:
+        RecipeError: If ``hybrid_shard`` is asked for and the nodes do not have as many processes each.
+    """
+    layers = ["WhisperEncoderLayer", "WhisperDecoderLayer"]
+    settings: dict[str, Any] = {
+        "version": 2,
+        "auto_wrap_policy": "TRANSFORMER_BASED_WRAP",
+        "transformer_layer_cls_to_wrap": layers,
+        "reshard_after_forward": recipe.fsdp.sharding_strategy != "shard_grad_op",
+        "state_dict_type": "FULL_STATE_DICT",
+        "cpu_offload": recipe.offload.parameters == "cpu",
+        "cpu_ram_efficient_loading": recipe.fsdp.cpu_ram_efficient_loading,
+    }
+    found: dict[str, Any] = {"fsdp": True, "fsdp_config": settings}
+    if recipe.fsdp.sharding_strategy == "hybrid_shard":
+        from accelerate.parallelism_config import ParallelismConfig
+
+        nodes, each = _nodes()
+        found["parallelism_config"] = ParallelismConfig(dp_replicate_size=nodes, dp_shard_size=each)
+    return found
+
+
+def reduce_in_fp32(plugin_arguments: dict[str, Any], precision: str) -> None:
+    """Let FSDP2 compute in 16 bits and add gradients up in fp32, by its plugin's arguments.
+
+    accelerate's own policy adds them up in 16 bits, which rounds away what one of many ranks contributes. The
+    loss converts the logits to fp32 itself.
+    """
+    if precision in ("bf16", "fp16"):
+        import torch
+        from torch.distributed.fsdp import MixedPrecisionPolicy
+
+        policy = MixedPrecisionPolicy(
+            param_dtype=torch.bfloat16 if precision == "bf16" else torch.float16, reduce_dtype=torch.float32
+        )
+        plugin_arguments["mixed_precision_policy"] = policy
+
+
+def _nodes() -> tuple[int, int]:
+    """Return the number of nodes and of processes per node."""
+    processes = ranks_of_run()
+    each = int(os.environ.get("LOCAL_WORLD_SIZE", processes))
+    if each < 2 or processes // each < 2 or processes % each:
+        raise RecipeError(
+            f"fsdp.sharding_strategy: hybrid_shard needs two or more nodes with two or more processes each, "
+            f"not {processes} processes with {each} on this node; use full_shard"
+        )
+    return processes // each, each

@@ -1,20 +1,34 @@
-"""A recipe as the arguments of transformers' trainer; no other module translates ``training`` and ``trainer_args``."""
+"""A recipe's ``training`` and ``trainer_args`` as arguments of transformers' trainer, and its ``optimizer``.
+
+Optimizers are those that need less GPU memory than AdamW, with their requirements. Weights that are kept in bf16 are
+trained by an optimizer that steps inside the backward pass, rounding stochastically. As soon as the gradient of a
+weight is complete, the weight is changed in fp32, rounded, and the gradient freed, so that there is never more than one
+gradient and one weight in fp32 (Lv et al. 2023, LOMO). Rounding to the nearest would lose every update below half of
+the distance to the next bf16 number, about 1/512 of the weight: most of fine-tuning. Stochastic rounding keeps updates
+in expectation (Gupta et al. 2015).
+"""
 
 from __future__ import annotations
 
+import copy
+import functools
+import importlib.util
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import torch
 from transformers import Seq2SeqTrainingArguments
 
-from lsa_whisper.errors import RecipeError
+from lsa_whisper.errors import MissingExtraError, RecipeError
 from lsa_whisper.finetuning.distributed.ranks import is_launched
 from lsa_whisper.finetuning.recipe import Recipe, TrainingSettings
 from lsa_whisper.finetuning.strategies import strategy_of
+from lsa_whisper.finetuning.training.adapter import require_bitsandbytes
 from lsa_whisper.finetuning.training.dev_evaluation import evaluation_arguments
-from lsa_whisper.finetuning.training.optimizer import optimizer_arguments
-from lsa_whisper.finetuning.training.precision import precision_arguments
+from lsa_whisper.finetuning.training.precision import has_gpu, precision_arguments
 from lsa_whisper.system.library_internals import checkpointing_arguments, use_one_gpu
+from lsa_whisper.system.machine import return_large_tensors
 
 _FIXED: dict[str, Any] = {
     "report_to": "none",
@@ -79,3 +93,135 @@ def _training(training: TrainingSettings) -> dict[str, Any]:
     settings |= {"lr_scheduler_kwargs": training.lr_scheduler_kwargs} if training.lr_scheduler_kwargs else {}
     settings |= {"max_steps": training.max_steps} if training.max_steps is not None else {}
     return settings | ({"max_grad_norm": training.max_grad_norm} if training.max_grad_norm is not None else {})
+
+
+def optimizer_arguments(recipe: Recipe) -> dict[str, Any]:
+    """Return what the recipe's optimizer adds to ``Seq2SeqTrainingArguments``.
+
+    Raises:
+        MissingExtraError: If its package is not installed.
+        RecipeError: If it cannot run on this machine.
+    """
+    unclipped = {"max_grad_norm": 0.0} if recipe.steps_in_backward else {}
+    if recipe.optimizer == "adafactor":
+        return {"optim": "adafactor", **unclipped}
+    if recipe.optimizer == "adamw-8bit":
+        require_bitsandbytes("optimizer adamw-8bit")
+        return {"optim": "adamw_bnb_8bit"}
+    if recipe.optimizer == "adamw-cpu":
+        if importlib.util.find_spec("torchao") is None:
+            raise MissingExtraError("optimizer adamw-cpu", "torchao", "torchao")
+        if not has_gpu(recipe):
+            raise RecipeError("optimizer: adamw-cpu offloads AdamW from a GPU, but this machine has none; use adamw")
+        return {"max_grad_norm": 0.0}  # gradients are moved to the CPU before they could be clipped
+    return unclipped
+
+
+def optimizer_class(recipe: Recipe, arguments: Any) -> tuple[type[torch.optim.Optimizer], dict[str, Any]] | None:
+    """Return an optimizer class that transformers does not know by name, with its arguments; ``None`` for all others.
+
+    ``minimal_size=0`` offloads every parameter: torchao would keep small ones on the GPU, in an optimizer whose
+    learning rate no longer follows the schedule after a state has been loaded.
+    """
+    if recipe.steps_in_backward:
+        return_large_tensors()
+        return StepInBackward, _inner(arguments)
+    if recipe.optimizer != "adamw-cpu":
+        return None
+    from torchao.optim import CPUOffloadOptimizer
+
+    settings = {
+        "lr": arguments.learning_rate,
+        "betas": (arguments.adam_beta1, arguments.adam_beta2),
+        "eps": arguments.adam_epsilon,
+    }
+    return CPUOffloadOptimizer, settings | {"minimal_size": 0}
+
+
+def _inner(arguments: Any) -> dict[str, Any]:
+    """Return what makes an optimizer of one weight, with its settings: transformers' own for the recipe."""
+    from transformers import Trainer
+
+    kind, settings = Trainer.get_optimizer_cls_and_kwargs(arguments)
+    settings = {"lr": arguments.learning_rate, **settings}
+    return {"make": kind, **{name: value for name, value in settings.items() if name != "fused"}}
+
+
+_DROPPED_BITS = 16
+"""Bits of an fp32 number that bf16 does not have."""
+_AT_ONCE = 1 << 22
+"""Values that are rounded at once, with as many random numbers in memory."""
+
+
+def round_stochastically(values: torch.Tensor) -> torch.Tensor:
+    """Return fp32 ``values`` in bf16, each rounded up or down so that its expectation is the value.
+
+    A random number below the last bit that bf16 keeps is added, and the bits after it are dropped.
+
+    >>> round_stochastically(torch.full((20_000,), 1 + 2**-10)).float().mean().sub(1).mul(2**10).round().item()
+    1.0
+    """
+    rounded = torch.empty_like(values, dtype=torch.bfloat16)
+    for part, out in zip(values.flatten().split(_AT_ONCE), rounded.view(-1).split(_AT_ONCE), strict=True):
+        bits = torch.randint(1 << _DROPPED_BITS, part.shape, dtype=torch.int32, device=values.device)
+        bits.add_(part.view(torch.int32)).bitwise_and_(-(1 << _DROPPED_BITS))  # infinity and NaN stay what they are
+        out.copy_(bits.view(torch.float32))
+    return rounded
+
+
+class StepInBackward(torch.optim.Optimizer):
+    """An optimizer whose steps are taken during the backward pass, one weight at a time, from fp32 copies.
+
+    Its own ``step`` has nothing left to do. Gradients can be neither accumulated nor clipped together.
+    """
+
+    def __init__(self, params: Any, make: Callable[..., torch.optim.Optimizer], lr: float, **defaults: Any):
+        """Step each of ``params`` by an optimizer of its own, which ``make`` creates from ``defaults``."""
+        super().__init__(params, {"lr": lr, **defaults})
+        self._squares: list[torch.Tensor] = []
+        self._inner: dict[torch.Tensor, torch.optim.Optimizer] = {}
+        for number, group in enumerate(self.param_groups):
+            settings = {name: value for name, value in group.items() if name != "params"}
+            for weight in group["params"]:
+                copied = torch.nn.Parameter(torch.empty(0, device=weight.device))
+                self._inner[weight] = make([copied], **settings)
+                weight.register_post_accumulate_grad_hook(functools.partial(self._step, number))
+
+    def _step(self, number: int, weight: torch.Tensor) -> None:
+        """Change a weight of group ``number`` by its gradient, and free the gradient."""
+        assert weight.grad is not None
+        group = self._inner[weight].param_groups[0]
+        group |= {name: value for name, value in self.param_groups[number].items() if name != "params"}
+        (copied,) = group["params"]
+        copied.data, copied.grad = weight.detach().float(), weight.grad.float()
+        weight.grad = None
+        self._squares.append(copied.grad.square().sum())
+        self._inner[weight].step()
+        with torch.no_grad():
+            weight.copy_(round_stochastically(copied.data) if weight.dtype == torch.bfloat16 else copied.data)
+        copied.data, copied.grad = copied.data.new_empty(0), None
+        self.state[weight] = self._inner[weight].state[copied]
+
+    def gradient_norm(self) -> torch.Tensor | None:
+        """Return the norm of the gradients since the last call, ``None`` without any."""
+        squares, self._squares = self._squares, []
+        return torch.stack(squares).sum().sqrt() if squares else None
+
+    def step(self, closure: Any = None) -> None:
+        """Take no step: all have been taken."""
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Load a state without rounding it to the type of the weights, as torch would."""
+        whole = copy.deepcopy(state_dict["state"])
+        super().load_state_dict(state_dict)
+        weights = [weight for group in self.param_groups for weight in group["params"]]
+        for index, state in whole.items():
+            weight = weights[index]
+            moved = {name: _beside(value, weight) for name, value in state.items()}
+            self.state[weight] = moved
+            (copied,) = self._inner[weight].param_groups[0]["params"]
+            self._inner[weight].state[copied] = moved
+
+
+def _beside(value: Any, weight: torch.Tensor) -> Any:
+    return value.to(weight.device) if isinstance(value, torch.Tensor) and value.dim() else value

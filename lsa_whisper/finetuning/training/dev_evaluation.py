@@ -21,8 +21,7 @@ from lsa_whisper.decoding.decoder import TOKENS_PER_S
 from lsa_whisper.errors import ManifestError, MissingExtraError, RecipeError
 from lsa_whisper.finetuning.compare_runs.training_runs import higher_is_better
 from lsa_whisper.finetuning.recipe import DataSettings, EvaluationSettings, Recipe
-from lsa_whisper.finetuning.training.dev_decoding import DevDecoder
-from lsa_whisper.finetuning.training.dev_scores import DevScorer, DevWindows
+from lsa_whisper.finetuning.training.dev_transcripts import DevDecoder, DevScorer, DevWindows
 from lsa_whisper.labels import Labels
 from lsa_whisper.manifest import TIMESTAMP
 from lsa_whisper.system.machine import GIB

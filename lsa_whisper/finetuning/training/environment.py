@@ -1,16 +1,24 @@
-"""What a run sets in this process for torch, its GPU and its data workers."""
+"""What a run sets in this process: for torch, its GPU and data workers, and where libraries' warnings go."""
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
 import tempfile
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from multiprocessing import util
+from pathlib import Path
+from typing import TextIO
 
 import torch
 
+from lsa_whisper.finetuning.distributed.ranks import rank
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.training.precision import has_gpu
+from lsa_whisper.system.own_files import append_own
 
 _ALLOCATOR = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
 """Names of one variable: from torch 2.10 on, and before."""
@@ -58,3 +66,67 @@ def shorten_socket_paths() -> None:
             util.get_temp_dir()
         finally:
             tempfile.tempdir = before
+
+
+LOG = "libraries.log"
+_OURS = str(Path(__file__).parents[2])
+
+
+@contextmanager
+def keep_library_messages(out: Path, unfinished: Path) -> Iterator[None]:
+    """Keep the warnings of libraries and the lines of DeepSpeed in the block, and add them to ``libraries.log``.
+
+    The file is in the folder of the run: ``out`` if it was finished, else ``unfinished``. Without either, and on
+    other ranks than the first, whose output is kept anyway, the lines go to standard error. Our own warnings are shown.
+    """
+    from transformers.utils import logging as transformers_logging
+
+    kept: list[str] = []
+    deepspeed, divert, show = logging.getLogger("DeepSpeed"), _Divert(kept), warnings.showwarning
+    bars = transformers_logging.is_progress_bar_enabled()
+
+    def keep(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if filename.startswith(_OURS):
+            show(message, category, filename, lineno, file, line)
+        else:
+            kept.append(warnings.formatwarning(message, category, filename, lineno))
+
+    deepspeed.addFilter(divert)
+    warnings.showwarning = keep
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        warnings.showwarning = show
+        deepspeed.removeFilter(divert)
+        if bars:
+            transformers_logging.enable_progress_bar()
+        _write("".join(kept), next((each for each in (out, unfinished) if each.is_dir()), None))
+
+
+class _Divert(logging.Filter):
+    """Keeps each record of a logger, and lets none pass to its handlers."""
+
+    def __init__(self, kept: list[str]):
+        super().__init__()
+        self._kept = kept
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        self._kept.append(f"{record.levelname}: {record.getMessage()}\n")
+        return False
+
+
+def _write(text: str, folder: Path | None) -> None:
+    if not text:
+        return
+    if folder is None or rank() != 0:
+        sys.stderr.write(text)
+        return
+    append_own(folder / LOG, text.encode("utf-8", "backslashreplace"))

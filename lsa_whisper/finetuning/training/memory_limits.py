@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.memory import gpu
+from lsa_whisper.finetuning.memory import memory_use
 from lsa_whisper.finetuning.memory.check import Resources, require_fit, smaller_micro_batches
 from lsa_whisper.finetuning.memory.estimate import micro_batch_of
 from lsa_whisper.finetuning.memory.plan import Plan
@@ -43,7 +43,7 @@ def preflight(recipe: Recipe, report: Callable[[str], None], resources: Resource
 
 def requirement_rows(recipe: Recipe, plan: Plan | None) -> Iterator[Finding]:
     """Return the state of everything that a recipe needs besides memory."""
-    swap_gib = gpu.swap_bytes(plan.counts, plan.configuration) / GIB if plan else None
+    swap_gib = memory_use.swap_bytes(plan.counts, plan.configuration) / GIB if plan else None
     return strategy_of(recipe).machine_findings(recipe, swap_gib)
 
 

@@ -1,28 +1,47 @@
-"""The model of a recipe: base or new weights, added layers, frozen parts, adapter and auxiliary head."""
+"""The model of a recipe: base or new weights, added layers, frozen parts, adapter and auxiliary head.
+
+A new model is a small Whisper with a byte-pair vocabulary, mel features and random weights. The vocabulary keeps
+Whisper's order (text, special tokens, timestamps), so that any software for Whisper checkpoints can load it.
+"""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-import hashlib
+import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers.modeling_outputs import BaseModelOutput
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import (
+    GenerationConfig,
+    WhisperConfig,
+    WhisperFeatureExtractor,
+    WhisperForConditionalGeneration,
+    WhisperTokenizer,
+)
 
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.audio.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
+from lsa_whisper.checkpoint.whisper_constants import SPECIAL_TOKENS, TIMESTAMP_STEP_S
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.distributed.ranks import local_rank, rank
-from lsa_whisper.finetuning.recipe import ModelSettings, Recipe
+from lsa_whisper.finetuning.recipe import ModelSettings, Recipe, ScratchModel
 from lsa_whisper.finetuning.strategies import strategy_of
-from lsa_whisper.finetuning.training.adapter import add_adapter, quantization_config
+from lsa_whisper.finetuning.training.adapter import (
+    add_adapter,
+    base_to_load,
+    continued_adapter,
+    first_stage,
+    quantization_config,
+)
 from lsa_whisper.finetuning.training.loss import CtcHead
 from lsa_whisper.finetuning.training.precision import compute_dtype, convert_to_fp8, has_gpu, weights_dtype
-from lsa_whisper.finetuning.training.second_stage import base_to_load, continued_adapter, first_stage
+from lsa_whisper.finetuning.training.training_data import remember_windows
 from lsa_whisper.labels import Labels
 from lsa_whisper.manifest import TIMESTAMP
 from lsa_whisper.system.library_internals import sinusoidal_positions
@@ -68,8 +87,6 @@ def with_context(start: Checkpoint, context_s: float) -> Checkpoint:
 
     Whisper's encoder positions are sinusoids that do not depend on how many there are, so either change is exact.
     """
-    from transformers import WhisperFeatureExtractor
-
     encoder, positions = start.model.get_encoder(), round(context_s / start.time_precision_s)
     table = sinusoidal_positions(positions, encoder.config.d_model).to(encoder.embed_positions.weight)
     encoder.embed_positions = torch.nn.Embedding.from_pretrained(table)
@@ -81,16 +98,14 @@ def with_context(start: Checkpoint, context_s: float) -> Checkpoint:
 
 
 def _scratch(recipe: Recipe, labels: Labels) -> Checkpoint:
-    from lsa_whisper.finetuning.training import new_model as scratch
-
     shape = recipe.model.scratch
     assert shape is not None
     sources = shape.vocab_manifests or (recipe.data.train,)
     windows = (segment.text for source in sources for segment in manifest.stream(Path(source)))
     texts = sorted({f" {text.strip()}" for window in windows for text in TIMESTAMP.split(window)[::2] if text.strip()})
-    tokenizer = scratch.new_tokenizer(texts, shape.vocab_size, shape.context_s)
-    model = scratch.new_model(shape, tokenizer)
-    return Checkpoint("", model, scratch.new_feature_extractor(shape), tokenizer, labels)
+    tokenizer = new_tokenizer(texts, shape.vocab_size, shape.context_s)
+    model = new_model(shape, tokenizer)
+    return Checkpoint("", model, new_feature_extractor(shape), tokenizer, labels)
 
 
 def prepare_for_training(start: Checkpoint, recipe: Recipe) -> Any:
@@ -198,42 +213,71 @@ def _renumber_alignment_heads(generation_config: Any, factor: int) -> None:
         generation_config.alignment_heads = [[layer * factor, head] for layer, head in heads]
 
 
-_MAX_BYTES = 2**30
-"""Kept at most: 340 windows of OpenAI's base. Training its decoder on 21 windows takes a third of the time."""
+def new_tokenizer(texts: Iterable[str], size: int, context_s: float) -> WhisperTokenizer:
+    """Return a Whisper tokenizer with ``size`` text tokens learned from ``texts``, special tokens and timestamps."""
+    learner = Tokenizer(models.BPE())
+    learner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    learner.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    learner.train_from_iterator(
+        texts, trainers.BpeTrainer(vocab_size=size, initial_alphabet=sorted(alphabet), show_progress=False)
+    )
+    vocabulary = learner.get_vocab()
+    vocabulary |= {token: len(vocabulary) + place for place, token in enumerate(SPECIAL_TOKENS)}
+    merges = [tuple(pair) for pair in json.loads(learner.to_str())["model"]["merges"]]
+    tokenizer = WhisperTokenizer(vocab=vocabulary, merges=merges)
+    tokenizer.add_tokens([AddedToken(token, special=True, normalized=False) for token in SPECIAL_TOKENS])
+    tokenizer.add_tokens(
+        [f"<|{step * TIMESTAMP_STEP_S:.2f}|>" for step in range(round(context_s / TIMESTAMP_STEP_S) + 1)]
+    )
+    return tokenizer
 
 
-def remember_windows(model: Any, recipe: Recipe) -> None:
-    """Let the encoder of ``model`` keep its outputs, if ``data.cache`` asks for it and nothing changes them.
+def new_model(scratch: ScratchModel, tokenizer: WhisperTokenizer) -> WhisperForConditionalGeneration:
+    """Return a Whisper model of these dimensions with random weights (seed torch first to reproduce them)."""
+    ids = {token: tokenizer.convert_tokens_to_ids(token) for token in SPECIAL_TOKENS}
+    end, start = ids["<|endoftext|>"], ids["<|startoftranscript|>"]
+    config = WhisperConfig(
+        vocab_size=len(tokenizer),
+        num_mel_bins=scratch.mel_bins,
+        d_model=scratch.d_model,
+        encoder_layers=scratch.encoder_layers,
+        decoder_layers=scratch.decoder_layers,
+        encoder_attention_heads=scratch.attention_heads,
+        decoder_attention_heads=scratch.attention_heads,
+        encoder_ffn_dim=4 * scratch.d_model,
+        decoder_ffn_dim=4 * scratch.d_model,
+        max_source_positions=round(scratch.context_s / TIMESTAMP_STEP_S),
+        max_target_positions=scratch.max_target_positions,
+        pad_token_id=end,
+        bos_token_id=end,
+        eos_token_id=end,
+        decoder_start_token_id=start,
+        suppress_tokens=None,
+        begin_suppress_tokens=None,
+        dropout=scratch.dropout,
+    )
+    model = WhisperForConditionalGeneration(config)
+    model.generation_config = GenerationConfig(
+        bos_token_id=end,
+        eos_token_id=end,
+        pad_token_id=end,
+        decoder_start_token_id=start,
+        is_multilingual=True,
+        lang_to_id={"<|en|>": ids["<|en|>"]},
+        task_to_id={"transcribe": ids["<|transcribe|>"], "translate": ids["<|translate|>"]},
+        no_timestamps_token_id=ids["<|notimestamps|>"],
+        prev_sot_token_id=ids["<|startofprev|>"],
+        max_initial_timestamp_index=round(1.0 / TIMESTAMP_STEP_S),
+        max_length=scratch.max_target_positions,
+        suppress_tokens=[ids[token] for token in ("<|translate|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>")],
+        begin_suppress_tokens=[],
+        alignment_heads=[[scratch.decoder_layers - 1, head] for head in range(scratch.attention_heads)],
+        return_timestamps=True,
+    )
+    return model
 
-    They change if a part of the encoder is trained, and with augmentation, trimming or dropout. Each is computed alone,
-    so that it does not depend on the other windows of its batch.
-    """
-    encoder, data = model.get_encoder(), recipe.data
-    is_trained = any(weight.requires_grad for weight in encoder.parameters())
-    is_random = bool(recipe.model.dropout) or encoder.layerdrop or data.augment != Augmentation() or data.trim
-    is_plain = strategy_of(recipe).has_whole_state and recipe.precision == "fp32"
-    if data.cache and is_plain and not is_trained and not is_random:
-        encoder.forward = _Remembered(encoder.forward)
 
-
-class _Remembered:
-    """The forward pass of an encoder, once for each window."""
-
-    def __init__(self, forward: Any):
-        self._forward, self._bytes = forward, 0
-        self._outputs: dict[bytes, torch.Tensor] = {}
-
-    def __call__(self, input_features: torch.Tensor, *arguments: Any, **settings: Any) -> BaseModelOutput:
-        """Return the hidden states, ``(windows, positions, width)``."""
-        rows = [self._row(row[None], *arguments, **settings) for row in input_features]
-        return BaseModelOutput(last_hidden_state=torch.cat(rows))
-
-    def _row(self, features: torch.Tensor, *arguments: Any, **settings: Any) -> torch.Tensor:
-        key = hashlib.blake2b(features.detach().float().cpu().numpy().tobytes(), digest_size=16).digest()
-        if (kept := self._outputs.get(key)) is not None:
-            return kept.to(features.device)
-        with torch.no_grad():
-            hidden: torch.Tensor = self._forward(features, *arguments, **settings).last_hidden_state
-        if self._bytes + hidden.nbytes <= _MAX_BYTES:
-            self._outputs[key], self._bytes = hidden.cpu(), self._bytes + hidden.nbytes
-        return hidden
+def new_feature_extractor(scratch: ScratchModel) -> WhisperFeatureExtractor:
+    """Return a feature extractor with the recipe's context length and number of mel bins."""
+    return WhisperFeatureExtractor(feature_size=scratch.mel_bins, chunk_length=round(scratch.context_s))

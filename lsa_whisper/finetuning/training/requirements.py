@@ -17,12 +17,11 @@ from lsa_whisper.finetuning.distributed.ranks import is_launched
 from lsa_whisper.finetuning.memory.shape import shape_of
 from lsa_whisper.finetuning.recipe import Recipe, list_problems
 from lsa_whisper.finetuning.strategies import strategy_of
-from lsa_whisper.finetuning.training.adapter import require_bitsandbytes
+from lsa_whisper.finetuning.training.adapter import check_second_stage, require_bitsandbytes
+from lsa_whisper.finetuning.training.arguments import optimizer_arguments
 from lsa_whisper.finetuning.training.dev_evaluation import evaluation_callbacks
 from lsa_whisper.finetuning.training.length_check import check_schedule
-from lsa_whisper.finetuning.training.optimizer import optimizer_arguments
 from lsa_whisper.finetuning.training.precision import precision_arguments
-from lsa_whisper.finetuning.training.second_stage import check_second_stage
 from lsa_whisper.system.library_internals import reset_training_state
 from lsa_whisper.system.machine import usable_cores
 

@@ -20,18 +20,18 @@ from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder, remove_f
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.finetuning.distributed.division import finish_distributed, reset_distributed
 from lsa_whisper.finetuning.distributed.ranks import rank, report_lost_rank, restored_environment
+from lsa_whisper.finetuning.memory.stages import stage_sizes
 from lsa_whisper.finetuning.recipe import Recipe
-from lsa_whisper.finetuning.recipe.changes import HARMLESS, changes
-from lsa_whisper.finetuning.result import Finetuned
+from lsa_whisper.finetuning.recipe.values import HARMLESS, changes
 from lsa_whisper.finetuning.strategies import strategy_of
-from lsa_whisper.finetuning.training.checkpoint_schedule import StopOnSignal
+from lsa_whisper.finetuning.training import Finetuned
+from lsa_whisper.finetuning.training.callbacks import StopOnSignal
 from lsa_whisper.finetuning.training.data_check import check_data
 from lsa_whisper.finetuning.training.dev_evaluation import manifest_labels
 from lsa_whisper.finetuning.training.environment import allocator_environment, shorten_socket_paths, tf32_remark
 from lsa_whisper.finetuning.training.length_check import data_remarks, unusual_rate
 from lsa_whisper.finetuning.training.memory_limits import preflight, train_within_memory
 from lsa_whisper.finetuning.training.model import prepare_for_training, starting_checkpoint
-from lsa_whisper.finetuning.training.pipeline_step import stage_sizes
 from lsa_whisper.finetuning.training.requirements import check_requirements
 from lsa_whisper.finetuning.training.resume import (
     last_complete_checkpoint,

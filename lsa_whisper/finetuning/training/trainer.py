@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -18,27 +19,23 @@ from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.saving import verify_tensors
 from lsa_whisper.dataset import TOKEN_SPANS_S
 from lsa_whisper.decoding.cross_attention import alignment_heads
-from lsa_whisper.finetuning.distributed.division import Division
-from lsa_whisper.finetuning.distributed.fsdp import reduce_in_fp32
-from lsa_whisper.finetuning.distributed.whole_states import load_whole_state, whole_state_saved
+from lsa_whisper.finetuning.distributed.division import Division, load_whole_state, whole_state_saved
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.strategies import strategy_of
-from lsa_whisper.finetuning.training.arguments import training_arguments
-from lsa_whisper.finetuning.training.checkpoint_schedule import CheckpointSchedule
-from lsa_whisper.finetuning.training.curves import CURVE, CurveLogger
+from lsa_whisper.finetuning.strategies.fsdp2 import reduce_in_fp32
+from lsa_whisper.finetuning.training.arguments import optimizer_class, training_arguments
+from lsa_whisper.finetuning.training.callbacks import CURVE, CheckpointSchedule, CurveLogger
 from lsa_whisper.finetuning.training.dev_evaluation import DevEvaluation, evaluation_callbacks
-from lsa_whisper.finetuning.training.finite import FiniteSteps, LossScale
 from lsa_whisper.finetuning.training.loss import AlignmentLoss, ExactLoss, FrozenBase, loss_sums_and_counts
-from lsa_whisper.finetuning.training.optimizer import optimizer_class
-from lsa_whisper.finetuning.training.pipeline_step import train_in_stages
+from lsa_whisper.finetuning.training.precision import FiniteSteps, LossScale
 from lsa_whisper.finetuning.training.resume import MARK, mark_complete, remove_older_checkpoints, run_identity
+from lsa_whisper.finetuning.training.saving import WeightAverage
 from lsa_whisper.finetuning.training.training_data import (
     DISFLUENCY_MASK,
     training_collator,
     training_windows,
     window_sampler,
 )
-from lsa_whisper.finetuning.training.weight_average import WeightAverage
 from lsa_whisper.system.library_internals import TrainerHooks, fsdp_on_cpu, gather_once, inner_optimizer, share_batches
 from lsa_whisper.system.umask import share_by_umask
 
@@ -54,6 +51,13 @@ def recipe_loss(recipe: Recipe, start: Checkpoint) -> ExactLoss:
         AlignmentLoss(start.model, alignment_heads(start.model), start.time_precision_s) if weight else None,
         weight,
     )
+
+
+def _stage_loss(
+    loss: ExactLoss, items: torch.Tensor | float, logits: torch.Tensor, part: Mapping[str, torch.Tensor]
+) -> torch.Tensor:
+    """Return the loss of a part of a batch at the last stage; ``items``: label tokens of the optimizer step."""
+    return loss(SimpleNamespace(logits=logits), part["labels"], items, disfluency_mask=part.get(DISFLUENCY_MASK))
 
 
 class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
@@ -186,7 +190,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         model.train()
         # transformers adds up the tokens of all ranks, which have the same windows here.
         items = num_items_in_batch / (self.args.world_size if self.args.average_tokens_across_devices else 1)
-        loss = train_in_stages(self.pipeline, self.batch_on_device(inputs), self.loss, items)
+        loss = self.pipeline.train(self.batch_on_device(inputs), functools.partial(_stage_loss, self.loss, items))
         if self.accelerator.sync_gradients:
             self.pipeline.share_tied_gradients()
         return self.finite.add_loss(loss)

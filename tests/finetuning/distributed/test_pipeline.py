@@ -15,8 +15,8 @@ from traffic import step_traffic
 from benchmarks import parity
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import finetune
+from lsa_whisper.finetuning.distributed.division import is_on_other_ranks
 from lsa_whisper.finetuning.distributed.stage import keep_weights_of, stages_of
-from lsa_whisper.finetuning.distributed.whole_states import is_on_other_ranks
 from lsa_whisper.finetuning.memory import SHAPES, Hardware, TrainingConfiguration, TrainingJob
 from lsa_whisper.finetuning.memory.activations import MicroBatch
 from lsa_whisper.finetuning.memory.stages import idle_share, layer_costs, stage_layers, stage_parts

@@ -10,7 +10,8 @@ import yaml
 
 from lsa_whisper import manifest
 from lsa_whisper.errors import CorpusError, RecipeError
-from lsa_whisper.finetuning.from_corpus.method import choose_method, run_minutes
+from lsa_whisper.finetuning.from_corpus import SourceKind, kind_of_source
+from lsa_whisper.finetuning.from_corpus.method import Setting, choose_method, decides, dev_size, run_minutes, setting_of
 from lsa_whisper.finetuning.from_corpus.plan import (
     choose_recipe,
     describe,
@@ -18,8 +19,6 @@ from lsa_whisper.finetuning.from_corpus.plan import (
     recipe_text,
     with_micro_batch,
 )
-from lsa_whisper.finetuning.from_corpus.setting import Setting, decides, dev_size, setting_of
-from lsa_whisper.finetuning.from_corpus.source import SourceKind, kind_of_source
 from lsa_whisper.finetuning.memory import Hardware, Resources
 from lsa_whisper.finetuning.recipe import parse_recipe
 from lsa_whisper.labels import VERBATIM_PROMPTS

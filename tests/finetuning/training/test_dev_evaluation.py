@@ -13,9 +13,8 @@ from lsa_whisper.dataset import Collator, WindowDataset
 from lsa_whisper.errors import ManifestError, RecipeError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.compare_runs.training_runs import read_run
-from lsa_whisper.finetuning.training.dev_decoding import DevDecoder
 from lsa_whisper.finetuning.training.dev_evaluation import manifest_labels
-from lsa_whisper.finetuning.training.dev_scores import DevWindows
+from lsa_whisper.finetuning.training.dev_transcripts import DevDecoder, DevWindows
 from lsa_whisper.labels import Labels
 from lsa_whisper.manifest import TIMESTAMP
 

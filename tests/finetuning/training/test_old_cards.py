@@ -18,11 +18,10 @@ from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import estimate_memory, finetune
 from lsa_whisper.finetuning.catalog import list_recipes
-from lsa_whisper.finetuning.distributed.fsdp import reduce_in_fp32
 from lsa_whisper.finetuning.from_corpus import plan
 from lsa_whisper.finetuning.recipe import parse_recipe, read_recipe
-from lsa_whisper.finetuning.training.finite import begin_at
-from lsa_whisper.finetuning.training.precision import precision_arguments, with_precision
+from lsa_whisper.finetuning.strategies.fsdp2 import reduce_in_fp32
+from lsa_whisper.finetuning.training.precision import begin_at, precision_arguments, with_precision
 from lsa_whisper.system.shipped import recipes as shipped_recipes
 
 LARGE = "{data: {train: t}, out: o, model: {base: openai/whisper-large-v3}, adapter: {rank: 32}, precision: auto}"

@@ -15,7 +15,7 @@ from transformers import TrainerControl, TrainerState
 from lsa_whisper.errors import CheckpointError, RecipeError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.recipe import OffloadSettings, Recipe, parse_recipe, with_overrides
-from lsa_whisper.finetuning.training import checkpoint_schedule as schedules
+from lsa_whisper.finetuning.training import callbacks as schedules
 from lsa_whisper.finetuning.training import resume, run
 
 SUBJECT = {"recipe": {}, "data": "0"}

@@ -13,7 +13,7 @@ from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.recipe import AdapterSettings, ScratchModel, parse_recipe
-from lsa_whisper.finetuning.training import new_model as scratch
+from lsa_whisper.finetuning.training import model as scratch
 from lsa_whisper.finetuning.training.model import add_adapter
 from lsa_whisper.finetuning.training.samplers import LengthGroupedSampler, StepLengthSampler
 from lsa_whisper.finetuning.training.trainer import training_arguments

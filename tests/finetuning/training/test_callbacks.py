@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lsa_whisper.finetuning.training.checkpoint_schedule import MAX_STEPS, RankExchange
+from lsa_whisper.finetuning.training.callbacks import MAX_STEPS, RankExchange
 
 
 class TwoRanks:

@@ -6,9 +6,8 @@ from tiny_whisper import build_checkpoint
 
 from lsa_whisper import checkpoint
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.distributed import fsdp
 from lsa_whisper.finetuning.recipe import parse_recipe
-from lsa_whisper.finetuning.strategies import STRATEGIES
+from lsa_whisper.finetuning.strategies import STRATEGIES, fsdp2
 
 
 def recipe(*settings):
@@ -25,16 +24,16 @@ def recipe(*settings):
     ],
 )
 def test_settings(setting, key, wanted):
-    assert fsdp.fsdp_arguments(recipe(setting))["fsdp_config"][key] is wanted
+    assert fsdp2.fsdp_arguments(recipe(setting))["fsdp_config"][key] is wanted
 
 
 def test_bf16_gradients_are_added_up_in_fp32():
     from accelerate import FullyShardedDataParallelPlugin
 
     arguments = {"fsdp_version": 2}
-    fsdp.reduce_in_fp32(arguments, "fp32")
+    fsdp2.reduce_in_fp32(arguments, "fp32")
     assert arguments == {"fsdp_version": 2}
-    fsdp.reduce_in_fp32(arguments, "bf16")
+    fsdp2.reduce_in_fp32(arguments, "bf16")
     plugin = FullyShardedDataParallelPlugin(**arguments)
     plugin.set_mixed_precision("bf16")  # as accelerate does next
     policy = plugin.mixed_precision_policy
@@ -50,11 +49,11 @@ def test_nothing_is_cut_with_none():
 def test_hybrid_cuts_within_a_node_and_copies_between_nodes(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "8")
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "4")
-    cut = fsdp.fsdp_arguments(recipe("fsdp.sharding_strategy=hybrid_shard"))["parallelism_config"]
+    cut = fsdp2.fsdp_arguments(recipe("fsdp.sharding_strategy=hybrid_shard"))["parallelism_config"]
     assert (cut.dp_replicate_size, cut.dp_shard_size) == (2, 4)
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "8")
     with pytest.raises(RecipeError, match="hybrid_shard needs two or more nodes"):
-        fsdp.fsdp_arguments(recipe("fsdp.sharding_strategy=hybrid_shard"))
+        fsdp2.fsdp_arguments(recipe("fsdp.sharding_strategy=hybrid_shard"))
 
 
 def test_a_single_process_shares_nothing(monkeypatch):

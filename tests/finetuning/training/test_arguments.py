@@ -13,7 +13,7 @@ from transformers import Adafactor
 from lsa_whisper import checkpoint
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import finetune
-from lsa_whisper.finetuning.training.optimizer import StepInBackward, round_stochastically
+from lsa_whisper.finetuning.training.arguments import StepInBackward, round_stochastically
 
 MADE = {
     "adamw": (torch.optim.AdamW, {"betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01}),
