@@ -15,7 +15,7 @@ import torch
 from torch import distributed
 
 from lsa_whisper.dataset import IGNORE_INDEX
-from lsa_whisper.finetuning.distributed.stage import Stage, keep_weights_of, stages_of
+from lsa_whisper.finetuning.distributed.model_parallel import Stage, keep_weights_of, stages_of
 
 if TYPE_CHECKING:
     from lsa_whisper.finetuning.recipe import Recipe

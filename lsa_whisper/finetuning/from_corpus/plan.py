@@ -18,8 +18,7 @@ from lsa_whisper.finetuning.from_corpus.method import (
     setting_of,
     split_path,
 )
-from lsa_whisper.finetuning.memory import Resources, estimate_run, require_fit
-from lsa_whisper.finetuning.memory.check import label_tokens, nearest_fit
+from lsa_whisper.finetuning.memory import Resources, estimate_run, label_tokens, nearest_fit, require_fit
 from lsa_whisper.finetuning.memory.plan import Plan
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.recipe.reading import apply_override

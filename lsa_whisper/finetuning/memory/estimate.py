@@ -10,11 +10,10 @@ from pathlib import Path
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.memory import configuration as choice
-from lsa_whisper.finetuning.memory.activations import MicroBatch
-from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts
 from lsa_whisper.finetuning.memory.plan import Hardware, Plan, TrainingJob
 from lsa_whisper.finetuning.memory.shape import Shape, adapted_shape, recipe_shape, shape_of
 from lsa_whisper.finetuning.memory.table import Estimate
+from lsa_whisper.finetuning.memory.tensor_sizes import MicroBatch, ParameterCounts
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.system.device import sixteen_bit_precision

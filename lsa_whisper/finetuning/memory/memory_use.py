@@ -11,10 +11,9 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-from lsa_whisper.finetuning.memory.activations import MicroBatch, activations, stage_activations
 from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
-from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts
 from lsa_whisper.finetuning.memory.stages import stage_parts
+from lsa_whisper.finetuning.memory.tensor_sizes import MicroBatch, ParameterCounts, activations, stage_activations
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.strategies.base import GpuLoad
 from lsa_whisper.finetuning.strategies.deepspeed import BUCKET, SWAPPED_BUCKET

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lsa_whisper.finetuning.memory import memory_use
-from lsa_whisper.finetuning.memory.activations import MicroBatch
 from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
 from lsa_whisper.finetuning.memory.memory_use import MemoryUse
-from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts
 from lsa_whisper.finetuning.memory.shape import Shape
 from lsa_whisper.finetuning.memory.stages import idle_share
+from lsa_whisper.finetuning.memory.tensor_sizes import MicroBatch, ParameterCounts
 from lsa_whisper.finetuning.recipe import ModelSettings
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.system.machine import GIB

@@ -10,9 +10,8 @@ from lsa_whisper.errors import RecipeError
 if TYPE_CHECKING:
     from lsa_whisper.checkpoint import StoredWeights
     from lsa_whisper.finetuning.distributed.division import Division
-    from lsa_whisper.finetuning.memory.activations import MicroBatch
     from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
-    from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts
+    from lsa_whisper.finetuning.memory.tensor_sizes import MicroBatch, ParameterCounts
     from lsa_whisper.finetuning.recipe import Recipe
     from lsa_whisper.system.machine import Finding
 

@@ -12,7 +12,7 @@ from lsa_whisper.finetuning.strategies.single import REPLICATED_STATE
 
 if TYPE_CHECKING:
     from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
-    from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts
+    from lsa_whisper.finetuning.memory.tensor_sizes import ParameterCounts
     from lsa_whisper.finetuning.recipe import Recipe
 
 

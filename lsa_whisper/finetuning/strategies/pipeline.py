@@ -46,7 +46,7 @@ class PipelineParallel(DividedLayers):
 
     def check_ranks(self, recipe: Recipe, ranks: int) -> None:
         """Check that there are as many micro-batches as the schedule needs."""
-        from lsa_whisper.finetuning.distributed.stage import check_stages
+        from lsa_whisper.finetuning.distributed.model_parallel import check_stages
 
         super().check_ranks(recipe, ranks)
         check_stages(recipe, ranks)
@@ -73,11 +73,11 @@ class PipelineParallel(DividedLayers):
         """Keep the layers of this rank's stage."""
         from torch import distributed
 
-        from lsa_whisper.finetuning.distributed import division, pipeline, tensor
+        from lsa_whisper.finetuning.distributed import division, model_parallel, pipeline
 
         assert layers is not None
         sizes = layers(distributed.get_world_size())
-        mesh = tensor.rank_mesh(recipe, 1, len(sizes))
+        mesh = model_parallel.rank_mesh(recipe, 1, len(sizes))
         return division.Division(mesh, pipeline.Pipeline(model, recipe, sizes))
 
     def on_ranks(self, configuration: TrainingConfiguration, ranks: int) -> TrainingConfiguration:

@@ -29,21 +29,21 @@ class TensorParallel(DividedLayers):
             yield "adapter.dora: needs the norms of whole matrices, which tensor_parallel divides; leave it out"
         if recipe.adapter is None or not recipe.adapter.modules_to_save:
             return
-        from lsa_whisper.finetuning.distributed.tensor import COLUMNS, ROWS
+        from lsa_whisper.finetuning.distributed.model_parallel import COLUMNS, ROWS
 
         if set(recipe.adapter.modules_to_save) & {*COLUMNS, *ROWS}:
             yield "adapter.modules_to_save: tensor_parallel cannot copy a divided layer; use adapter.target_modules"
 
     def check_ranks(self, recipe: Recipe, ranks: int) -> None:
         """Check that the ranks can be divided into groups that share each layer."""
-        from lsa_whisper.finetuning.distributed.tensor import ranks_of
+        from lsa_whisper.finetuning.distributed.model_parallel import ranks_of
 
         super().check_ranks(recipe, ranks)
         ranks_of(recipe, ranks)
 
     def check_model(self, recipe: Recipe, config: Any, ranks: int, layers: Callable[[int], Sequence[int]]) -> None:
         """Check that heads and feed-forward blocks can be divided."""
-        from lsa_whisper.finetuning.distributed.tensor import check_shape, ranks_of
+        from lsa_whisper.finetuning.distributed.model_parallel import check_shape, ranks_of
 
         check_shape(config, ranks_of(recipe, ranks)[1])
 
@@ -53,9 +53,9 @@ class TensorParallel(DividedLayers):
 
     def divide_layers(self, model: Any, recipe: Recipe, layers: StageLayers) -> Division:
         """Divide each layer by torch's DTensor."""
-        from lsa_whisper.finetuning.distributed import division, tensor
+        from lsa_whisper.finetuning.distributed import division, model_parallel
 
-        return division.Division(tensor.parallelize(model, recipe))
+        return division.Division(model_parallel.parallelize(model, recipe))
 
     def on_ranks(self, configuration: TrainingConfiguration, ranks: int) -> TrainingConfiguration:
         """Return the configuration with all ranks in one group, unless it names their number."""

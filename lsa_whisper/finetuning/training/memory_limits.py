@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.memory import memory_use
-from lsa_whisper.finetuning.memory.check import Resources, require_fit, smaller_micro_batches
+from lsa_whisper.finetuning.memory import Resources, memory_use, require_fit, smaller_micro_batches
 from lsa_whisper.finetuning.memory.estimate import micro_batch_of
 from lsa_whisper.finetuning.memory.plan import Plan
 from lsa_whisper.finetuning.recipe import Recipe

@@ -20,7 +20,7 @@ from lsa_whisper.errors import CheckpointError, RecipeError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.distributed.zero import deepspeed_config, require_deepspeed
 from lsa_whisper.finetuning.memory import SHAPES, Hardware, TrainingConfiguration, TrainingJob
-from lsa_whisper.finetuning.memory.activations import MicroBatch
+from lsa_whisper.finetuning.memory.tensor_sizes import MicroBatch
 from lsa_whisper.finetuning.recipe import AdapterSettings, OffloadSettings, parse_recipe
 from lsa_whisper.finetuning.training.trainer import SpeechTrainer
 from lsa_whisper.system.machine import GIB

@@ -23,10 +23,17 @@ from lsa_whisper.finetuning.memory import (
     estimate_run,
     require_fit,
 )
-from lsa_whisper.finetuning.memory.activations import ElementSizes, MicroBatch, decoder_layer, encoder_layer
 from lsa_whisper.finetuning.memory.configuration import flat
-from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts, adapter_parameters, trained_weights
 from lsa_whisper.finetuning.memory.shape import recipe_shape, shape_of
+from lsa_whisper.finetuning.memory.tensor_sizes import (
+    ElementSizes,
+    MicroBatch,
+    ParameterCounts,
+    adapter_parameters,
+    decoder_layer,
+    encoder_layer,
+    trained_weights,
+)
 from lsa_whisper.finetuning.recipe import AdapterSettings, ModelSettings, OffloadSettings
 from lsa_whisper.finetuning.training.model import add_adapter, freeze_parameters
 

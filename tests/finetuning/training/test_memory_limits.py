@@ -62,7 +62,7 @@ def test_the_swap_folder_is_written_to_and_measured(cache, tmp_path):
 
 def test_finetune_refuses_and_force_overrides(windows, scratch_recipe, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "lsa_whisper.finetuning.memory.check.available_memory_gib", lambda: 0.25
+        "lsa_whisper.finetuning.memory.available_memory_gib", lambda: 0.25
     )  # a machine that cannot be had for a test
     (tmp_path / "r.yaml").write_text(
         scratch_recipe(windows, tmp_path / "out", training="").replace("steps: 4", "steps: 1")

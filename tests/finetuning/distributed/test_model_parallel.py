@@ -15,9 +15,9 @@ from traffic import step_traffic
 from benchmarks import parity
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import finetune
-from lsa_whisper.finetuning.distributed import tensor
+from lsa_whisper.finetuning.distributed import model_parallel
 from lsa_whisper.finetuning.memory import SHAPES
-from lsa_whisper.finetuning.memory.activations import MicroBatch
+from lsa_whisper.finetuning.memory.tensor_sizes import MicroBatch
 from lsa_whisper.finetuning.recipe import parse_recipe
 from lsa_whisper.finetuning.strategies import check_processes
 from lsa_whisper.system.machine import GIB
@@ -46,8 +46,8 @@ def test_settings_that_divided_layers_exclude(settings, problem):
 
 
 def test_ranks_are_divided_into_those_with_the_same_windows_and_the_same_layers():
-    assert tensor.ranks_of(recipe(), 4) == (1, 4)
-    assert tensor.ranks_of(recipe("tensor_parallel=2"), 4) == (2, 2)
+    assert model_parallel.ranks_of(recipe(), 4) == (1, 4)
+    assert model_parallel.ranks_of(recipe("tensor_parallel=2"), 4) == (2, 2)
     assert (recipe().window_ranks(4), recipe("tensor_parallel=2").window_ranks(4)) == (1, 2)
     with pytest.raises(RecipeError, match=r"a multiple of that .* not 3"):
         check_processes(recipe("tensor_parallel=2"), 3)
@@ -66,7 +66,7 @@ def test_the_page_about_strategies_states_the_formulas_figures(strategy, element
 
 
 def test_a_rank_keeps_its_share_of_the_layers():
-    from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts, linear_layer_parameters
+    from lsa_whisper.finetuning.memory.tensor_sizes import ParameterCounts, linear_layer_parameters
 
     counts = ParameterCounts.of(SHAPES["large-v3"])
     trained, total = counts.on_one_rank(4)
