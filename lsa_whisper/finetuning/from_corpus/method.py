@@ -119,8 +119,7 @@ def decides(dev: Path) -> bool:
 
 def _counts(rows: Iterator[Segment]) -> Iterator[tuple[int, int]]:
     for row in rows:
-        text = " ".join(part.strip() for part in TIMESTAMP.split(row.text)[::2] if part.strip())
-        for utterance in decode(text, Labels.from_name(row.labels)).utterances:
+        for utterance in decode(TIMESTAMP.sub(" ", row.text), Labels.from_name(row.labels)).utterances:
             yield len(utterance.verbatim()), len(utterance.events())
 
 
