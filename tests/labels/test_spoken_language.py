@@ -102,6 +102,14 @@ def test_numbers_and_signs(language, written, tier):
     assert [one.text for one in decode(written, Labels("verbatim"), language=language).utterances] == [tier]
 
 
+WITHOUT_ORDINALS = [("kor", "200e", "이백 ."), ("pol", "0e", "zero ."), ("ukr", "0e", "нуль .")]
+
+
+@pytest.mark.parametrize(("language", "written", "tiers"), WITHOUT_ORDINALS)
+def test_ordinal_numbers_that_are_not_known_are_cardinal(language, written, tiers):
+    assert " ".join(one.text for one in decode(written, Labels("verbatim"), language=language).utterances) == tiers
+
+
 CHARACTERS = [
     ("eng", "\u200fHello\u200b, ﬁne so\u00adfa. 👍 Great.", "hello fine sofa . great ."),
     ("eng", "‘Hello,’ she said. 'I do.' 'Cause the dogs' bones.", "hello she said . I do . 'Cause the dogs' bones ."),
