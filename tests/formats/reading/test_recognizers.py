@@ -189,11 +189,57 @@ FORMS = {
             },
         },
     },
+    "Gladia, older": {
+        "prediction": [
+            {"words": [{"word": f" {w}", "time_begin": s, "time_end": e, "confidence": 0.9} for w, s, e in ENDED],
+             "language": "en", "transcription": "Uh, the the dog ran.", "confidence": 0.9, "time_begin": 0.1,
+             "time_end": 1.5, "speaker": "not_activated", "channel": "channel_0"}
+        ],
+        "prediction_raw": {"metadata": {"nb_channels": 1}},
+    },
+    "Sonix": {
+        "name": "a.wav",
+        "transcript": [
+            {"speaker": None, "start_time": 0.1, "end_time": 1.5, "text": "Uh, the the dog ran.",
+             "words": [{"text": w, "start_time": s, "end_time": e} for w, s, e in ENDED]}
+        ],
+    },
+    "Fireflies": {
+        "data": {"transcript": {"title": "a", "sentences": [
+            {"index": 0, "speaker_name": None, "text": "Uh, the the dog ran.", "start_time": 0.1, "end_time": 1.5}
+        ]}}
+    },
+    "Fireflies, list": [{"sentence": "Uh, the the dog ran.", "startTime": "0.1", "endTime": "1.5"}],
+    "tl;dv": {"data": [{"speaker": None, "text": "Uh, the the dog ran.", "startTime": 0.1, "endTime": 1.5}]},
+    "Happy Scribe": [
+        {"speaker": None, "words": [{"text": w, "type": "text", "data_start": s, "data_end": e} for w, s, e in ENDED]}
+    ],
+    "NeMo, words": [{"word": w, "start": s, "end": e} for w, s, e in ENDED],
+    "WhisperX, words": {"word_segments": [{"word": w, "start": s, "end": e} for w, s, e in ENDED]},
+    "Riva": {
+        "results": [{"alternatives": [{"transcript": "uh the the dog ran.", "words": [
+            {"word": w, "startTime": round(1000 * s), "endTime": round(1000 * e)} for w, s, e in ENDED
+        ]}]}]
+    },
+    "Soniox": {
+        "text": "uh the the dog ran.",
+        "tokens": [
+            {"text": text, "start_ms": round(1000 * s), "end_ms": round(1000 * e), "confidence": 0.9}
+            for w, s, e in WORDS for text in (f" {w[0]}", w[1:])
+        ] + [{"text": ".", "start_ms": 1500, "end_ms": 1500}, {"text": "<end>"}],
+    },
     "Azure, list": [
         {"RecognitionStatus": "Success", "Offset": 1000000, "Duration": 14000000, "DisplayText": "Uh, the the dog ran."}
     ],
 }  # fmt: skip
-WITHOUT_WORD_TIMES = ("whisper.cpp", "Azure, one utterance", "Azure, list")
+WITHOUT_WORD_TIMES = (
+    "whisper.cpp",
+    "Azure, one utterance",
+    "Azure, list",
+    "Fireflies",
+    "Fireflies, list",
+    "tl;dv",
+)
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -212,13 +258,14 @@ def test_tokens_of_whisper_cpp_are_words(tmp_path):
     assert [word for word, _ in found.transcript.utterances[0].word_times] == ["uh", "the", "the", "dog", "ran"]
 
 
-@pytest.mark.parametrize("name", ["Deepgram", "AWS", "Speechmatics", "ElevenLabs", "Rev.ai"])
+@pytest.mark.parametrize("name", ["Deepgram", "AWS", "Speechmatics", "ElevenLabs", "Rev.ai", "Sonix"])
 def test_speakers_are_told_apart(name, tmp_path):
     text = json.dumps(FORMS[name])
     labels = {
         "Deepgram": ('"word": "dog"', '"speaker": 1, "word": "dog"'),
         "AWS": ('"start_time": "1.0"', '"speaker_label": "spk_1", "start_time": "1.0"'),
         "Speechmatics": ('"dog", "speaker": "UU"', '"dog", "speaker": "S2"'),
+        "Sonix": ('{"text": "dog"', ']}, {"speaker": "B", "words": [{"text": "dog"'),
         "ElevenLabs": ('"text": "dog"', '"speaker_id": "s2", "text": "dog"'),
         "Rev.ai": (
             '{"type": "text", "value": "dog"',
@@ -227,7 +274,11 @@ def test_speakers_are_told_apart(name, tmp_path):
     }
     old, new = labels[name]
     assert old in text
-    text = text.replace(old, new, 1).replace(', ]}, {"speaker"', ']}, {"speaker"')
+    text = (
+        text.replace(old, new, 1)
+        .replace(', ]}, {"speaker"', ']}, {"speaker"')
+        .replace('"text": "Uh, the the dog ran.", "words"', '"words"')
+    )
     found = read(tmp_path, text)
     assert len({each.speaker for each in found.transcript.utterances}) == 2
     assert [word for each in found.transcript.utterances for word in each.verbatim()] == [word for word, *_ in WORDS]
