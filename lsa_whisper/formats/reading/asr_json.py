@@ -21,7 +21,7 @@ from lsa_whisper.formats.reading.manifests import is_manifest_row, manifest_rows
 from lsa_whisper.formats.reading.recognizers import RECOGNIZERS
 from lsa_whisper.formats.reading.recognizers.label_studio import is_tasks, task_sources
 from lsa_whisper.formats.reading.recognizers.turn_list import are_turns
-from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
+from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds, without_damaged_times
 from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
 from lsa_whisper.system import plain_json
 from lsa_whisper.timespan import TimeSpan
@@ -136,7 +136,11 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         return task_sources(found, place)
     if isinstance(found, dict) and is_manifest_row(found):
         return manifest_sources([(found, f"{place}:1")], Path(place).parent)
-    return [_recording(found, place)]
+    notes: list[str] = []
+    with without_damaged_times(notes):
+        source = _recording(found, place)
+    source.notes += notes
+    return [source]
 
 
 def _recording(found: Any, place: str) -> Source:

@@ -566,3 +566,15 @@ def test_times_in_speech_are_speech(tmp_path):
     text = "It was late.\nWe met at 7:00\nand left.\nAnn: it was 10:30 today.\n"
     assert all(span is None for *_, span in said(read(tmp_path, text, "a.txt")))
     assert "met" in said(read(tmp_path, text, "a.txt"))[1][1]
+
+
+@pytest.mark.parametrize("times", [(2, 1), (-1, 2), (1, None), ("soon", 2), (1, 1e300)], ids=str)
+@pytest.mark.parametrize("form", ["segments", "words", "transcript"])
+def test_words_whose_times_cannot_be_right_stay(form, times, tmp_path):
+    rows = [
+        {"text": text, "start": start, "end": end}
+        for text, start, end in (("yes.", 0, 1), ("a", *times), ("dog.", 3, 4))
+    ]
+    found = read(tmp_path, {form: rows, "language": "en"})
+    assert [word for each in found.transcript.utterances for word in each.verbatim()] == ["yes", "a", "dog"]
+    assert any("cannot be right" in note and "1, first at" in note for note in found.notes)
