@@ -542,6 +542,9 @@ TURNS = {
     "times alone": "00:00:01\nAnn: Um, a dog.\n00:00:03\nBob: Yes!\n00:00:04\nAnn: No.\n",
     "with a footer": "Ann Lee  0:01\nUm, a dog.\n\nBob  0:03\nYes!\n\nAnn Lee  0:04\nNo.\n\n"
     "Transcribed by https://otter.ai\n",
+    "Happy Scribe": "[00:00:01.00] - Ann\nUm, a dog.\n\n[00:00:03.00] - Bob\nYes!\n\n[00:00:04.00] - Ann\nNo.\n",
+    "Fathom": "0:01 - Ann Lee (Acme)\n  Um, a dog.\n\n0:03 - Bob\n  Yes!\n\n0:04 - Ann Lee (Acme)\n  No.\n",
+    "Sonix": "[00:00:01] Speaker1\nUm, a dog.\n\n[00:00:03] Speaker2\nYes!\n\n[00:00:04] Speaker1\nNo.\n",
     "time first": "0:01 Ann\nUm, a dog.\n0:03 Bob\nYes!\n0:04 Ann\nNo.\n",
 }
 
@@ -578,3 +581,16 @@ def test_words_whose_times_cannot_be_right_stay(form, times, tmp_path):
     found = read(tmp_path, {form: rows, "language": "en"})
     assert [word for each in found.transcript.utterances for word in each.verbatim()] == ["yes", "a", "dog"]
     assert any("cannot be right" in note and "1, first at" in note for note in found.notes)
+
+
+def test_speakers_below_one_time(tmp_path):
+    text = "00:00:00\nAnn Lee: Um, a dog.\nIt ran.\nBob: Yes!\n00:05:00\nAnn Lee: No.\nBob: So.\n"
+    found = read(tmp_path, text, "a.txt")
+    assert [(speaker, text) for speaker, text, _ in said(found)] == [
+        ("PAR0", "&-um a dog ."), ("PAR0", "it ran ."), ("PAR1", "yes !"), ("PAR0", "no ."), ("PAR1", "so ."),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["[0:01] - Yes\n[0:03] - No\n", "0:01 - Yes\n0:03 - No\n", "[0:01] Yes\n[0:03] No\n"])
+def test_a_word_behind_a_time_is_said(text, tmp_path):
+    assert [words for _, words, _ in said(read(tmp_path, text, "a.txt"))] == ["yes .", "no ."]
