@@ -12,7 +12,9 @@ from functools import cache, lru_cache
 from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.languages import chat_code, whisper_code
 
-NOT_NUMBERS = r"(?P<keep>\(\d[\d:]*\.?\d*\)(?!\s?\d{3}[-.]\d{4})|\[x \d+\]|&=\S+|[^\W\d_]+\d@s:[a-z]{3}\b)"
+NOT_NUMBERS = (
+    r"(?P<keep>\(\d[\d:]*\.?\d*\)(?!\s?\d{3}[-.]\d{4})|\[x \d+\]|&=\S+|(?<![^\W\d_])[^\W\d_]++\d@s:[a-z]{3}\b)"
+)
 """Digits that are not numbers: pauses, copies, events, and the tones of words of another language."""
 ORDINAL_POINTS = frozenset(
     ["ces", "dan", "deu", "est", "fin", "hrv", "hun", "nno", "nob", "nor", "pol", "slk", "slv", "srp", "tur"]

@@ -46,7 +46,7 @@ def cues_in(text: str, notes: list[str]) -> list[Cue]:
             cue = Cue(number + at, _span(block[at]), tuple(lines))
             if cue.span is None:
                 faults.setdefault("a time line cannot be read, and its cue has no times", []).append(cue.line)
-            if not any(line.strip() for line in lines):
+            if not "".join(lines).strip():
                 faults.setdefault("a cue has no text", []).append(cue.line)
             cues.append(cue)
     notes += [f"{fault}: {_lines(places)}" for fault, places in faults.items()]
@@ -111,4 +111,6 @@ def _bare(line: str) -> str:
 
 def _repeated(above: Sequence[str], below: Sequence[str]) -> int:
     """Return how many lines of ``below`` are the last of ``above``."""
+    if not below or below[0] not in above:
+        return 0
     return next((size for size in range(min(len(above), len(below)), 0, -1) if above[-size:] == below[:size]), 0)

@@ -9,10 +9,10 @@ from lsa_whisper.formats.reading.recognizers import (
     aws,
     azure,
     deepgram,
-    gladia,
     google,
     rev,
     speechmatics,
+    turn_list,
     whisper_cpp,
     word_list,
 )
@@ -29,12 +29,12 @@ class Recognizer(NamedTuple):
 RECOGNIZERS: dict[str, Recognizer] = {
     "whisper.cpp": Recognizer(whisper_cpp.matches, whisper_cpp.read),
     "Deepgram": Recognizer(deepgram.matches, deepgram.read),
-    "Gladia": Recognizer(gladia.matches, gladia.read),
+    "Gladia, Sonix, Fireflies, tl;dv, Happy Scribe": Recognizer(turn_list.matches, turn_list.read),
     "AWS Transcribe": Recognizer(aws.matches, aws.read),
     "Speechmatics": Recognizer(speechmatics.matches, speechmatics.read),
     "Google, IBM Watson": Recognizer(google.matches, google.read),
     "Rev.ai": Recognizer(rev.matches, rev.read),
     "Azure": Recognizer(azure.matches, azure.read),
-    "OpenAI, ElevenLabs, AssemblyAI, Vosk": Recognizer(word_list.matches, word_list.read),
+    "OpenAI, ElevenLabs, AssemblyAI, Vosk, Soniox": Recognizer(word_list.matches, word_list.read),
 }
 """The recognizers by name, in the order in which their forms are tried."""

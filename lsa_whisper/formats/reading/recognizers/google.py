@@ -9,6 +9,7 @@ from lsa_whisper.formats.reading.recognizers.fields import (
     field_of,
     first,
     rows,
+    scaled,
     seconds_of,
     speaker_name,
     text_of,
@@ -69,11 +70,16 @@ def _words(best: Mapping[str, Any], place: str, speakers: Mapping[Any, str]) -> 
             yield before
     for row, here in rows(best.get("words"), f"{place}, word"):
         text = text_of(row, "word").partition("|")[0]
-        start = seconds_of(field_of(row, "startTime", "start_time", "startOffset", "start_offset"))
-        end = seconds_of(field_of(row, "endTime", "end_time", "endOffset", "end_offset"))
+        start = _time(field_of(row, "startTime", "start_time", "startOffset", "start_offset"))
+        end = _time(field_of(row, "endTime", "end_time", "endOffset", "end_offset"))
         if end is not None and start is None:
             start = 0.0  # a field that is zero may be left out
         speaker = speaker_name(field_of(row, "speakerLabel", "speaker_label", "speakerTag", "speaker_tag") or None)
         if text:
             before = word_of(text, start, end, speaker, here, before)
             yield before
+
+
+def _time(value: Any) -> Any:
+    """Return a time in seconds: Google's are texts or objects, the whole numbers of NVIDIA Riva are milliseconds."""
+    return scaled(value, 0.001) if isinstance(value, int) else seconds_of(value)
