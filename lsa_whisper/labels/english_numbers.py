@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from lsa_whisper.labels.english_signs import ARITHMETIC, SIGNS, speak_arithmetic, speak_signs
-from lsa_whisper.labels.numbers import JOINER, spell_number
+from lsa_whisper.labels.numbers import ARITHMETIC, JOINER, SIGNS, speak_arithmetic, speak_signs, spell_number
 
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _BEFORE, _AFTER = r"(?<![\w.,:/])", r"(?![\w])"

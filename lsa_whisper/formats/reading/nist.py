@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 
 from lsa_whisper.errors import FormatError
@@ -35,17 +36,21 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     return _parse_ctm(data, place) if place.casefold().endswith(".ctm") else _parse_stm(data, place)
 
 
-def _parse_ctm(data: bytes, place: str) -> list[Source]:
-    found: dict[str, list[RecognizedWord]] = defaultdict(list)
+def _rows(data: bytes, place: str, form: str, *, most: int = 0) -> Iterator[tuple[list[str], str]]:
+    """Yield the columns of each line but comments, and its place; the last of ``most`` columns may hold spaces."""
     for number, line in enumerate(decode_bytes(data, place).split("\n"), start=1):
-        columns = line.split()
+        columns = line.split(maxsplit=most - 1)
         if not columns or columns[0].startswith(";;"):
             continue
         here = f"{place}:{number}"
         if len(columns) < 5:
-            raise FormatError(
-                f"{here}: {line[:40]!r} has {len(columns)} columns; CTM has recording, channel, start, duration, word"
-            )
+            raise FormatError(f"{here}: {line[:40]!r} has {len(columns)} columns; {form}")
+        yield columns, here
+
+
+def _parse_ctm(data: bytes, place: str) -> list[Source]:
+    found: dict[str, list[RecognizedWord]] = defaultdict(list)
+    for columns, here in _rows(data, place, "CTM has recording, channel, start, duration, word"):
         recording, channel, start, duration, word = columns[:5]
         first = span_of_seconds(0, start, here)
         length = span_of_seconds(0, duration, here)
@@ -70,16 +75,8 @@ def _ctm_source(name: str, words: list[RecognizedWord]) -> Source:
 
 def _parse_stm(data: bytes, place: str) -> list[Source]:
     found: dict[str, Source] = defaultdict(lambda: Source("", notation="plain"))
-    for number, line in enumerate(decode_bytes(data, place).split("\n"), start=1):
-        columns = line.split(maxsplit=5)
-        if not columns or columns[0].startswith(";;"):
-            continue
-        here = f"{place}:{number}"
-        if len(columns) < 5:
-            raise FormatError(
-                f"{here}: {line[:40]!r} has {len(columns)} columns; STM has recording, channel, speaker, "
-                "start, end, text"
-            )
+    form = "STM has recording, channel, speaker, start, end, text"
+    for columns, here in _rows(data, place, form, most=6):
         recording, _, speaker, start, end = columns[:5]
         text = re.sub(r"^<[^<>]*>\s*", "", columns[5].strip()) if len(columns) > 5 else ""
         span = span_of_seconds(start, end, here)
