@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsa_whisper.checkpoint.choice import remember_model
+from lsa_whisper.checkpoint.user_settings import remember_model
 from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.system.shipped import NANO, STORYBOOK, shipped
 from lsa_whisper.system.terminal import print_progress

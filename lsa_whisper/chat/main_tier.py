@@ -161,6 +161,13 @@ class Utterance:
         text = BULLET.sub("", self.main).rstrip()
         return replace(self, main=f"{text} \x15{span.start_ms}_{span.end_ms}\x15\n")
 
+    def numbered(self, line: int) -> Utterance:
+        """Return the utterance as one that begins at ``line`` of a file, with each of its tiers on a line below."""
+        tiers = tuple(Line(tier.raw, at) for at, tier in enumerate(self.tiers, start=line + 1)) if self.tiers else ()
+        made = object.__new__(Utterance)
+        vars(made).update(vars(self), line=line, tiers=tiers)  # also what was read from it
+        return made
+
     def place(self, offset: int) -> tuple[int, int]:
         """Return the 1-based line and column of the character at ``offset`` of :attr:`body`."""
         at = self._body_offset + offset

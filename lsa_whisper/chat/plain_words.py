@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 
 _NOT_UNTRANSCRIBED = r"(?![xywXYW]{2,3}\b)"
-_WORD = rf"(?:[a-vzA-VZ][a-zA-Z]*|{_NOT_UNTRANSCRIBED}[xywXYW][a-zA-Z]*)(?:'[a-zA-Z]+)*"
+_WORD = rf"(?:[a-vzA-VZ][a-zA-Z]*+|{_NOT_UNTRANSCRIBED}[xywXYW][a-zA-Z]*+)(?:'[a-zA-Z]++)*"
 _PLAIN = re.compile(rf"({_WORD}(?: {_WORD})*)(?: [.?!])?")
-_NUMBER = "(?:\u200d[a-zA-Z]+)+"
+_NUMBER = "(?:\u200d[a-zA-Z]++)+"
 """A number whose words are joined, as labels have it."""
-_ITEM = rf"(?:{_WORD}|&[-+]{_NOT_UNTRANSCRIBED}[a-zA-Z]+|{_NUMBER})"
-_CODE = r" \[/{1,3}\]"
-_SIMPLE = re.compile(
-    rf"(?:(?:{_ITEM}(?:{_CODE})?|<{_ITEM}(?: {_ITEM})+>{_CODE}) )*{_ITEM}(?: (?:\+(?:\.\.|//?))?[.?!])?"
-)
+_ITEM = rf"(?:{_WORD}|&[-+]{_NOT_UNTRANSCRIBED}[a-zA-Z]++|{_NUMBER})"
+_CODE = r" \[/{1,3}\](?= [^.?!+\[])"
+"""A retrace is followed by words."""
+_PART = rf"(?:{_ITEM}(?:{_CODE})?|<{_ITEM}(?: {_ITEM})+>{_CODE})"
+_SIMPLE = re.compile(rf"{_PART}(?: {_PART})*(?: (?:\+(?:\.\.|//?))?[.?!])?")
 
 
 def plain_words(tier: str) -> list[str]:

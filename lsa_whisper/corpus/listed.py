@@ -17,9 +17,8 @@ from lsa_whisper.corpus.card import Card, find_card
 from lsa_whisper.corpus.session import Session, by_pattern
 from lsa_whisper.corpus.speaker_groups import SpeakerPattern
 from lsa_whisper.errors import AudioError, CorpusError, FormatError
-from lsa_whisper.formats.reading.datasets_folder import dataset_rows, is_datasets_folder
+from lsa_whisper.formats.reading.data_folders import dataset_rows, is_datasets_folder, is_kaldi, kaldi_sources
 from lsa_whisper.formats.reading.files import decode_bytes, read_bytes
-from lsa_whisper.formats.reading.kaldi import is_kaldi, kaldi_sources
 from lsa_whisper.formats.reading.manifests import manifest_rows, manifest_sources
 from lsa_whisper.formats.reading.source import Source, SpokenText
 from lsa_whisper.formats.reading.speakers import participants_of

@@ -69,55 +69,80 @@ def greedy_search(
         durations_s: length of the audio in each window, ``(batch,)``.
         synced_ranks: run as many steps as the slowest rank; required where every step gathers sharded layers.
     """
-    batch, count, end = len(hidden), len(searches), searches[0].rules.end
     positions = model.config.max_target_positions
-    step, seen = _side_by_side([search.prompts for search in searches], end)
-    limits = [limit for search in searches for limit in search.limits(durations_s, positions)]
-    limit = torch.tensor(limits, device=hidden.device)
-    durations_s = torch.cat([search.ends_s(durations_s) for search in searches])
-    hidden, prompts = hidden.repeat(count, 1, 1) if count > 1 else hidden, step
-    longest = _highest(limit.max(), synced_ranks)
-    tokens = torch.full((len(hidden), longest), end, device=hidden.device)
-    logprobs = torch.zeros((len(hidden), longest), device=hidden.device)
-    no_speech, cache = logprobs[:, 0].clone(), None
-    active = torch.arange(len(hidden), device=hidden.device)  # the rows that have not ended
-    sizes = [batch] * count  # of the active rows, those of each search
-    for position in range(longest):
+    step, seen = _side_by_side([search.prompts for search in searches], searches[0].rules.end)
+    rows, cache = _Rows(searches, step, durations_s, positions, synced_ranks), None
+    hidden = hidden.repeat(len(searches), 1, 1) if len(searches) > 1 else hidden
+    for position in range(rows.longest):
+        places = _places(seen, step.shape[1], positions)
         output = model(
-            encoder_outputs=(hidden,),
-            decoder_input_ids=step,
-            past_key_values=cache,
-            use_cache=True,
-            **_places(seen, step.shape[1], positions),
+            encoder_outputs=(hidden,), decoder_input_ids=step, past_key_values=cache, use_cache=True, **places
         )
         cache = output.past_key_values
-        decoded, rows = tokens[active, :position], active.split(sizes)
-        parts = zip(searches, rows, output.logits.split(sizes), decoded.split(sizes), strict=True)
-        if position:
-            chosen = [one.rules.choose(logits[:, -1], own, durations_s[at]) for one, at, logits, own in parts]
-        else:
-            chosen = []
-            for one, at, logits, _ in parts:
-                first, score, no_speech[at] = one.rules.begin(logits, prompts[at], durations_s[at], one.silence)
-                chosen.append((first, score))
-        best, best_logprob = (torch.cat(values) for values in zip(*chosen, strict=True))
-        over = limit[active] <= position
-        if position:
-            over |= decoded[:, -1] == end
-        best, best_logprob = best.masked_fill(over, end), best_logprob.masked_fill(over, 0.0)
-        tokens[active, position], logprobs[active, position] = best, best_logprob
-        step = best[:, None]
+        step = rows.extend(position, output.logits)[:, None]
         seen = functional.pad(seen, (0, 1), value=1) if seen is not None else None
         if position % _CHECK_EVERY == _CHECK_EVERY - 1:
-            running = (best != end).nonzero().flatten()
+            running = (step[:, 0] != rows.end).nonzero().flatten()
             if not _highest(torch.tensor(len(running), device=hidden.device), synced_ranks):
                 break
-            if 0 < len(running) <= len(active) // 2:
-                active, hidden, step = active[running], hidden[running], step[running]
-                seen = seen[running] if seen is not None else None
-                sizes = [int((active // batch == number).sum()) for number in range(count)]
+            if 0 < len(running) <= len(step) // 2:
+                rows.keep(running)
+                hidden, step, seen = hidden[running], step[running], seen[running] if seen is not None else None
                 cache.batch_select_indices(running)
-    return list(zip(*(values.split(batch) for values in (tokens, logprobs, no_speech)), strict=True))
+    return rows.found()
+
+
+class _Rows:
+    """The texts of all searches while they are decoded, those of one search after those of another."""
+
+    def __init__(
+        self,
+        searches: Sequence[Search],
+        prompts: torch.Tensor,
+        durations_s: torch.Tensor,
+        positions: int,
+        synced_ranks: bool,
+    ):
+        self._searches, self._prompts, self.end = searches, prompts, searches[0].rules.end
+        limits = [limit for search in searches for limit in search.limits(durations_s, positions)]
+        self._limit, self._batch = torch.tensor(limits, device=prompts.device), len(durations_s)
+        self._ends_s = torch.cat([search.ends_s(durations_s) for search in searches])
+        self.longest = _highest(self._limit.max(), synced_ranks)
+        self._tokens = torch.full((len(prompts), self.longest), self.end, device=prompts.device)
+        self._logprobs = torch.zeros((len(prompts), self.longest), device=prompts.device)
+        self._no_speech = self._logprobs[:, 0].clone()
+        self._active = torch.arange(len(prompts), device=prompts.device)  # the rows that have not ended
+        self._sizes = [self._batch] * len(searches)  # of these, those of each search
+
+    def extend(self, position: int, logits: torch.Tensor) -> torch.Tensor:
+        """Choose the token at ``position`` of each active row from ``(rows, tokens, vocabulary)``, and return it."""
+        decoded = self._tokens[self._active, :position]
+        parts = (self._active.split(self._sizes), logits.split(self._sizes), decoded.split(self._sizes))
+        chosen = []
+        for search, rows, own, before in zip(self._searches, *parts, strict=True):
+            ends_s = self._ends_s[rows]
+            if position:
+                chosen.append(search.rules.choose(own[:, -1], before, ends_s))
+            else:
+                *first, self._no_speech[rows] = search.rules.begin(own, self._prompts[rows], ends_s, search.silence)
+                chosen.append(tuple(first))
+        best, logprob = (torch.cat(values) for values in zip(*chosen, strict=True))
+        over = self._limit[self._active] <= position
+        if position:
+            over |= decoded[:, -1] == self.end
+        best, logprob = best.masked_fill(over, self.end), logprob.masked_fill(over, 0.0)
+        self._tokens[self._active, position], self._logprobs[self._active, position] = best, logprob
+        return best
+
+    def keep(self, running: torch.Tensor) -> None:
+        """Leave all active rows but ``running`` as they are."""
+        self._active = self._active[running]
+        self._sizes = [int((self._active // self._batch == number).sum()) for number in range(len(self._searches))]
+
+    def found(self) -> list[FoundTexts]:
+        """Return what each search found."""
+        parts = (values.split(self._batch) for values in (self._tokens, self._logprobs, self._no_speech))
+        return list(zip(*parts, strict=True))
 
 
 def _side_by_side(prompts: Sequence[torch.Tensor], filler: int) -> tuple[torch.Tensor, torch.Tensor | None]:

@@ -1,4 +1,4 @@
-"""Transcripts in other formats: the modules here write them, each module of ``reading`` reads one.
+"""Transcripts in other formats: the modules here write them, those of ``reading`` read them.
 
 Formats without times omit them. Formats that require times (srt, vtt, textgrid, eaf) omit utterances without times.
 :data:`LOSSES` says what else each format cannot hold.

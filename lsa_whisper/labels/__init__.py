@@ -3,8 +3,7 @@
 from lsa_whisper.labels.coverage import NOT_TRANSCRIBED, Coverage, is_draft, read_coverage
 from lsa_whisper.labels.decode import Decoded, codes_in, decode, decode_all
 from lsa_whisper.labels.disfluent import disfluent_spans
-from lsa_whisper.labels.encode import encode
-from lsa_whisper.labels.style import STYLES, VERBATIM_PROMPTS, VERSION, Labels
+from lsa_whisper.labels.style import STYLES, VERBATIM_PROMPTS, VERSION, Labels, encode
 from lsa_whisper.labels.token_words import (
     TokenPlace,
     begins_word,

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from lsa_whisper.labels.english_signs import ARITHMETIC, SIGNS, speak_arithmetic, speak_signs
-from lsa_whisper.labels.numbers import JOINER, spell_number
+from lsa_whisper.labels.numbers import ARITHMETIC, JOINER, SIGNS, speak_arithmetic, speak_signs, spell_number
 
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _BEFORE, _AFTER = r"(?<![\w.,:/])", r"(?![\w])"
@@ -254,10 +253,10 @@ def _rules() -> Iterator[tuple[str, str, Callable[[re.Match[str]], str]]]:
         _time,
     )
     yield "", rf"(?<![\w-])(?:{_PHONE})(?![\w-])", lambda m: _digits(m[0])
-    yield "", rf"{_BEFORE}(?:{_HOTLINES}){_AFTER}(?![,.]\d)", lambda m: _digits(m[0])
+    yield "1", rf"{_BEFORE}(?:{_HOTLINES}){_AFTER}(?![,.]\d)", lambda m: _digits(m[0])
     yield "", rf"(?=\d)(?i:{_DIALLED})\d{{3,}}(?![\w,.-]\d)\b", lambda m: _digits(m[0])
     yield "/", r"(?<![\w/])(?P<month>1[0-2]|0?[1-9])/(?P<day>[0-3]?\d)/(?P<year>\d{4}|\d\d)(?![\w/])", _date
-    yield "", r"(?<![\w/.])(?P<month>[0-3]?\d)(?P<mark>[/.])(?P<day>[0-3]?\d)(?P=mark)(?P<year>\d{4})(?![\w/])", _date
+    yield "/.", r"(?<![\w/.])(?P<month>[0-3]?\d)(?P<mark>[/.])(?P<day>[0-3]?\d)(?P=mark)(?P<year>\d{4})(?![\w/])", _date
     yield "-", r"(?<![\w-])(?P<year>\d{4})-(?P<month>[01]\d)-(?P<day>[0-3]\d)(?![\w-])", _iso_date
     yield (
         "/",
@@ -265,10 +264,10 @@ def _rules() -> Iterator[tuple[str, str, Callable[[re.Match[str]], str]]]:
         _fraction,
     )
     yield "½¼¾⅓⅔", r"(?:(?P<whole>\d+)\s?)?(?P<part>[½¼¾⅓⅔])", _vulgar_fraction
-    yield "", r"(?<![\w'’])(?<!\d[.,])['’]?(?P<digits>\d{1,4})['’]?s\b", _decade
+    yield "s", r"(?<![\w'’])(?<!\d[.,])['’]?(?P<digits>\d{1,4})['’]?s\b", _decade
     yield "'’", r"(?<![\w'’])['’](?P<year>\d\d)(?![\w'’])", lambda m: _oh(m["year"])
     yield "", r"(?P<number>\d+(?:,\d{3})*)(?:st|nd|rd|th)\b", lambda m: ordinal(m["number"])
-    yield "", rf"(?<=\b)(?P<named>{_MONTHS}) (?P<day>[12]?\d|3[01])(?![\w.:/-]|,\d{{3}})", _named_day
+    yield "JFMASOND", rf"(?<=\b)(?P<named>{_MONTHS}) (?P<day>[12]?\d|3[01])(?![\w.:/-]|,\d{{3}})", _named_day
     yield "-–", rf"{_BEFORE}(?P<first>{_NUMBER})\s?[-–]\s?(?P<last>{_NUMBER})(?![\w-])", _range
     yield (
         ":",
@@ -281,9 +280,9 @@ def _rules() -> Iterator[tuple[str, str, Callable[[re.Match[str]], str]]]:
         rf"(?P<number>{_NUMBER})\s?(?P<unit>{units}){_AFTER}(?:\.(?=,|\s+[a-z0-9]))?",
         lambda m: _counted(m["number"], _UNITS[m["unit"]]),
     )
-    yield "", r"(?P<sharp>#\s?|\bNo\.\s?)(?=\d)(?P<number>\d+)", lambda m: f"number {cardinal(m['number'])}"
+    yield "#N", r"(?P<sharp>#\s?|\bNo\.\s?)(?=\d)(?P<number>\d+)", lambda m: f"number {cardinal(m['number'])}"
     yield "+=x×÷", r"(?<=\d)\s?(?P<sign>[+=x×÷])\s?(?=\d)", lambda m: SIGNS[m["sign"]]
-    yield "", r"\d+(?:\.\d+){2,}", lambda m: " point ".join(map(cardinal, m[0].split(".")))
+    yield ".", r"\d+(?:\.\d+){2,}", lambda m: " point ".join(map(cardinal, m[0].split(".")))
     yield (
         "",
         r"(?P<sign>(?<!\S)[-−+])?(?P<number>(?:\d+(?:,\d{3})*)?\.\d+|\d+(?:,\d{3})*)(?P<letters>[^\W\d_]{0,3}(?![^\W\d_]))?",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence, Set
+from functools import cache
 
 from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.chat.filled_pauses import FILLERS, fillers, is_hummed
@@ -63,21 +64,27 @@ def without_spelled_repeats(text: str) -> str:
 
 def _with_fillers(text: str, language: str) -> list[str]:
     sounds = fillers(language)
-    words = text.split()
-    lowered = [word.lower() for word in words]
-    if (not sounds.isdisjoint(lowered) or _LONG.search(text)) and not is_hummed(words):
+    words, lowered = text.split(), text.lower().split()
+    if (not sounds.isdisjoint(lowered) or _long_sound(sounds).search(text)) and not is_hummed(words):
         words = [f"&-{low}" if is_filler(low, sounds) else word for word, low in zip(words, lowered, strict=True)]
     for at, word in enumerate(words):
         if word.startswith("&+"):
             words[at] = word.lower()
-        elif not is_initial(word, " ".join(words[at + 1 : at + 2]), language):
+        elif len(word) > 1 or not is_initial(word, " ".join(words[at + 1 : at + 2]), language):
             words[at] = uncapitalized(word, language)
         if _begins(word):
             break
     return words
 
 
-_LONG = re.compile(r"([^\W\d_])\1{2,}")
+_LONG = re.compile(r"([^\W\d_])\1\1+")
+
+
+@cache
+def _long_sound(sounds: frozenset[str]) -> re.Pattern[str]:
+    """Return what matches a letter of ``sounds`` that is written three times: without one, no word is a long filler."""
+    letters = "".join(sorted({letter for sound in sounds for letter in (*sound, *sound.upper())}))
+    return re.compile(rf"([{re.escape(letters)}])\1\1")
 
 
 def is_filler(word: str, sounds: Set[str]) -> bool:

@@ -261,7 +261,7 @@ def _nth(match: re.Match[str], language: str) -> str:
 def _ordinal(digits: str, match: re.Match[str], language: str) -> str:
     try:
         said = spell_number(digits.lstrip("0") or "0", ordinal=True, language=language)
-    except NotImplementedError:
+    except (NotImplementedError, LookupError):  # num2words has no Korean ordinal number of 200, no Polish one of 0
         return spell_number(digits, language=language)
     inflected = language == "deu" and _INFLECTING.search(match.string[: match.start()])
     return f"{said}n" if inflected else said

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.chat.scan import scan
@@ -14,6 +14,8 @@ from lsa_whisper.languages import chat_code
 
 _SPECIAL = re.compile(r"<\|[^|<>]*\|>|\x15")
 _BRACKETS = re.compile(r"[\[\]<>]")
+_REPAIRABLE = re.compile(r"[<>\[\]_@…’‘\x15]|\.\.")
+"""Without one of these, plain text has nothing to repair."""
 _RETRACE_UNCLOSED = re.compile(r"\[(/{1,3}|/-|/\?)(?![/\-\]?])")
 _RETRACE_UNOPENED = re.compile(r"(?<![\[/])(/{1,3}|/-|/\?)\]")
 _CODE = r"/{1,3}|/[-?]|[<>]\d?|!!?|[?*]|x \d+|(?:::?|=!?|[*+%])\s[^\[\]]*"
@@ -55,12 +57,21 @@ def repair_text(
     >>> repair_text("I want /] want 3 [// [the dogs]", marks=True)
     ('I want [/] want  three  [//]  the dogs ', 4)
     """
+    code, count = chat_code(language), 0
+    if marks or _REPAIRABLE.search(text):
+        text, count = _with_signs_repaired(text, marks, code)
+    if code == "eng":
+        return _speak_english(text, count, marks, written)
+    return _speak_other(text, count, marks, written, code)
+
+
+def _with_signs_repaired(text: str, marks: bool, language: str) -> tuple[str, int]:
     text = _SPECIAL.sub(" ", text).replace("’", "'").replace("‘", "'")
-    text = _TONE_WITHOUT_LANGUAGE.sub(r"\1" if chat_code(language) in TONE_LANGUAGES else "", text)
+    text = _TONE_WITHOUT_LANGUAGE.sub(r"\1" if language in TONE_LANGUAGES else "", text)
     if not marks:
         text = _BRACKETS.sub(" ", text)
     count = 0
-    rules: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [(_DOTS, " +... "), (_BULLET, " ")]
+    rules: list[tuple[re.Pattern[str], str]] = [(_DOTS, " +... "), (_BULLET, " ")]
     if marks:
         rules = [(_RETRACE_UNCLOSED, r"[\1]"), (_RETRACE_UNOPENED, r"[\1]"), (_WORDS_IN_CODE, r" \1 "), *rules]
     for pattern, replacement in rules:
@@ -69,11 +80,11 @@ def repair_text(
             text, found = pattern.subn(replacement, text)
             count += found if marks else 0
             found = found if pattern is _WORDS_IN_CODE else 0
-    if can_spell_numbers(language):
-        text = _ENDLESS.sub(lambda match: _digit_by_digit(match[0], chat_code(language), written), text)
-    if chat_code(language) == "eng":
-        return _speak_english(text, count, marks, written)
-    return _speak_other(text, count, marks, written, chat_code(language))
+    return text, count
+
+
+def _read_by_digit(text: str, language: str, written: dict[str, str] | None) -> str:
+    return _ENDLESS.sub(lambda match: _digit_by_digit(match[0], language, written), text)
 
 
 def _digit_by_digit(digits: str, language: str, written: dict[str, str] | None) -> str:
@@ -88,11 +99,14 @@ def _digit_by_digit(digits: str, language: str, written: dict[str, str] | None) 
 def _speak_english(text: str, count: int, marks: bool, written: dict[str, str] | None) -> tuple[str, int]:
     if not _SPOKEN_SIGN.search(text):
         return _CLOCK_LETTERS.sub(r"\1 \2", text), count
+    text = _read_by_digit(text, "eng", written)
     text = _HYPHEN_BEFORE_NUMBER.sub(" ", text)  # "pre-1982" is not cut off
     found: dict[str, str] = {} if written is None else written
     pieces, done = [], 0
     for keep in [*_KEPT.finditer(text), None]:
-        spoken, more = speak_english(text[done : keep.start() if keep else None], found, plain=not marks)
+        spoken, more = text[done : keep.start() if keep else None], 0
+        if _SPOKEN_SIGN.search(spoken):
+            spoken, more = speak_english(spoken, found, plain=not marks)
         pieces += [spoken, keep[0] if keep else ""]
         count, done = count + more, keep.end() if keep else done
     spoken = _CLOCK_LETTERS.sub(r"\1 \2", "".join(pieces))
@@ -105,7 +119,7 @@ def _speak_other(text: str, count: int, marks: bool, written: dict[str, str] | N
     if not _SPOKEN_SIGN.search(text):
         return text, count
     if can_spell_numbers(language):
-        text = _HYPHEN_BEFORE_NUMBER.sub(" ", text)
+        text = _HYPHEN_BEFORE_NUMBER.sub(" ", _read_by_digit(text, language, written))
     spoken, more = speak_other(text, language, written, plain=not marks)
     return spoken, count + more
 

@@ -89,9 +89,9 @@ _ROMAN = re.compile(r"[IVXLC]+")
 _CLOCKS = frozenset(("a.m", "p.m", "A.M", "P.M"))
 
 
-_WORD = "[a-zA-Z]+(?:'[a-zA-Z]+)*"
+_WORD = "[a-zA-Z]++(?:'[a-zA-Z]++)*"
 _PLAIN_END = re.compile("([a-z]{2,})[.?!]")
-_PLAIN = re.compile(rf"(?P<words>(?:{_WORD}[ ,]+)*(?P<last>{_WORD}))(?P<mark>[.?!]?)")
+_PLAIN = re.compile(rf"(?P<words>(?:{_WORD}[ ,]++)*(?P<last>{_WORD}))(?P<mark>[.?!]?)")
 
 
 class _Token(NamedTuple):

@@ -1,15 +1,18 @@
-"""Label styles, versions of their notation, and the prompts that ask a model for disfluencies."""
+"""Label styles: what is written of an utterance, and its encoding as the text that a model is trained to write."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from lsa_whisper.chat import Utterance
+from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.labels.notation import VERSIONS
+from lsa_whisper.labels.canonical import canonical
+from lsa_whisper.labels.notation import VERSIONS, chat_to_label
 
 STYLES = ("chat", "verbatim", "fluent")
 VERSION = 4
@@ -101,3 +104,33 @@ filled pauses are written and 2 invented (0 and 0 without a prompt), word errors
 the prompt costs words. It was chosen from 14 on the same recordings. A list of fillers (``Um, uh, hmm, er, ah.``)
 brings 17 back. The sentences in it make the model end sentences.
 """
+
+
+def encode(utterance: Utterance, labels: Labels) -> str:
+    """Return the label of ``utterance``; empty if the style has no words for it.
+
+    What is lost: ``chat`` loses what is not audible (replacements, error codes, overlaps, other speakers, form
+    markers, gestures, times) and writes ``[/?]`` as ``[//]``, ``[x 3]`` as three words, a timed pause by its length
+    class; ``verbatim`` also loses which words are disfluent, pauses, and how an utterance was broken off; ``fluent``
+    loses the disfluent words too.
+
+    >>> from lsa_whisper.chat import utterance
+    >>> spoken = utterance("CHI", "&-um I want [/] want (.) it [* m] . [+ gram]")
+    >>> encode(spoken, Labels("chat", roles=True))
+    '*CHI: um I want want .. it.'
+    >>> encode(spoken, Labels("verbatim")), encode(spoken, Labels("fluent"))
+    ('um I want want it.', 'I want it.')
+    """
+    if labels.style == "chat":
+        text = chat_to_label(canonical(utterance.tree.items, utterance.terminator).text, labels.version)
+    elif labels.style == "verbatim":
+        text = _sentence(utterance.reading.verbatim, utterance.terminator)
+    else:
+        text = _sentence(utterance.reading.fluent, utterance.terminator)
+        text = text[:1].upper() + text[1:]
+    return f"*{utterance.speaker}: {text}" if labels.roles and text else text
+
+
+def _sentence(words: Sequence[str], terminator: str) -> str:
+    transcribed = [word for word in words if word not in UNTRANSCRIBED]
+    return " ".join(transcribed) + (terminator[-1:] if terminator[-1:] in ("?", "!") else ".") if transcribed else ""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lsa_whisper.retraces.word_kinds import word_kind
+from lsa_whisper.retraces.word_kinds import CLOSED_CLASSES, word_kind
 from lsa_whisper.retraces.words import SpokenWord
 
 FRAME_CONFIDENCE = 0.33
 """How sure these are: annotators marked 8 of the 24 in 28 meetings, and left most of the others without any type."""
 
 _SUBJECTS = frozenset(["i", "you", "he", "she", "it", "we", "they"])
+_BE = frozenset(CLOSED_CLASSES["be"].split())
 _VERBS = ("be", "have", "do", "modal", "verb", "verb-s", "past")
 _NOT_A_VERB = "like"
 _MAX_FRAME = 4
@@ -26,9 +27,9 @@ def frames(words: Sequence[SpokenWord]) -> Iterator[tuple[int, int]]:
     [[(0, 1)], [(1, 2)]]
     """
     texts = [word.text for word in words]
-    kinds = list(map(word_kind, texts))
-    if "be" not in kinds and len(_SUBJECTS.intersection(texts)) < 2:
+    if _BE.isdisjoint(texts) and len(_SUBJECTS.intersection(texts)) < 2:
         return
+    kinds = list(map(word_kind, texts))
     for first in range(len(words) - 2):
         if kinds[first] == "be":
             length = 2 if kinds[first + 1 : first + 3] == ["verb", "past"] else 0

@@ -10,12 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pycrfsuite
 
-from lsa_whisper.retraces.tables import NameFilter, Table
+from lsa_whisper.retraces.tables import NumberedNames, Table
 
 _MAX_WEIGHT = 1e3
 _AT_ONCE = 1024
-_MANY = 1000
-"""From so many words on, names are filtered before they are spelled out."""
 _LEAST, _SCALED = -80.0, 8
 """Logarithm of the least factor of a transition, and after how many the products are scaled: none becomes zero."""
 Matrix = npt.NDArray[np.float64]
@@ -38,8 +36,7 @@ class LinearChain:
             self.labels = [str(label) for label in weights["labels"]]
             self._transitions = _checked(weights["transitions"], (len(self.labels), len(self.labels)))
             features = weights["features"]
-            self._rows = {name: row for row, name in enumerate(features, start=1)}
-            self._filter = NameFilter(features)
+            self._names = NumberedNames(features)
             nothing = [0.0] * len(self.labels)
             self._weights = _checked([nothing, *features.values()], (len(features) + 1, len(self.labels)))
         except (KeyError, TypeError, AttributeError) as error:
@@ -50,13 +47,15 @@ class LinearChain:
         states: Matrix = np.zeros((count, len(self.labels)))
         for table in tables:
             sums = np.zeros((len(table.words), len(self.labels)))
-            for features, inverse in table.features(self._filter if count > _MANY else None):
-                rows = np.array([self._rows.get(name, 0) for name in features], dtype=np.int64)[inverse]
-                (known,) = np.nonzero(rows)
+            for rows in table.known(self._names):
+                (known,) = np.nonzero(rows > 0)
                 if 2 * len(known) > len(rows):
                     sums += self._weights.take(rows, 0)
                 else:
                     sums[known] += self._weights[rows[known]]
+            if table.own is not None:  # a row for each word
+                states += sums
+                continue
             for label, values in enumerate(sums.T):
                 states[:, label] += np.bincount(table.words, values, count)
         return states
@@ -68,7 +67,7 @@ class LinearChain:
         for features in words:
             starts.append(len(found))
             found.append(0)  # each word has the row of nothing
-            found += filter(None, map(self._rows.get, features))
+            found += filter(None, self._names.of(features))
         sums: Matrix = np.add.reduceat(self._weights[found], starts)
         return sums
 

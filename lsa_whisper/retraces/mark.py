@@ -170,18 +170,18 @@ def _regroup(text: str, words: Sequence[SpokenWord], begin: int, end: int, new_c
 
 
 def _set_all(text: str, words: Sequence[SpokenWord], found: Sequence[Retrace]) -> str:
-    for retrace in reversed(found):
-        text = _set(text, words, retrace)
-    return text
+    """Return ``text`` with the codes of what was ``found``, in order and without overlaps."""
+    pieces: list[str] = []
+    done = 0
+    for retrace in found:
+        start, end = words[retrace.first].start, words[retrace.last].end
+        inside = text[start:end]
+        alone = retrace.first == retrace.last and "[" not in inside
+        pieces.append(f"{text[done:start]}{inside if alone else f'<{inside}>'} {retrace.code}")
+        done = end
+    return "".join([*pieces, text[done:]])
 
 
 def _mark(text: str, words: Sequence[SpokenWord], retrace: Retrace) -> Mark:
     inside = text[words[retrace.first].start : words[retrace.last].end]
     return Mark(" ".join(inside.split()), retrace.code, round(retrace.confidence, 3))
-
-
-def _set(text: str, words: Sequence[SpokenWord], retrace: Retrace) -> str:
-    start, end = words[retrace.first].start, words[retrace.last].end
-    inside = text[start:end]
-    alone = retrace.first == retrace.last and "[" not in inside
-    return f"{text[:start]}{inside if alone else f'<{inside}>'} {retrace.code}{text[end:]}"

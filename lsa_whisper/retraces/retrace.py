@@ -90,8 +90,9 @@ def _with_further_copies(words: Sequence[SpokenWord], learned: Sequence[Retrace]
 
 def _by_grammar(words: Sequence[SpokenWord], learned: Sequence[Retrace], threshold: float) -> Iterator[Retrace]:
     """Yield the retraces that the grammar shows and that touch none of those that were ``learned``."""
-    taken = {at for each in learned for at in range(each.first, each.last + 2)}
-    for first, last in frames(words) if threshold <= FRAME_CONFIDENCE else ():
+    found = list(frames(words)) if threshold <= FRAME_CONFIDENCE else []
+    taken = {at for each in learned for at in range(each.first, each.last + 2)} if found else set()
+    for first, last in found:
         if taken.isdisjoint(range(first, last + 2)):
             yield Retrace(first, last, "[//]", FRAME_CONFIDENCE)
             taken |= set(range(first, last + 2))

@@ -77,19 +77,31 @@ class Column:
         return Column((*self.values, ABSENT), np.where(holds, self.indices, len(self.values)))
 
 
-class NameFilter:
-    """Tells most names that are not among some, without spelling them out: by their bytes as a number, modulo a prime.
+class NumberedNames:
+    """The names that are known, numbered from 1.
 
-    The number of two texts together is that of the first plus that of the second, shifted by the length of the first.
+    Most names that are not known are told without spelling them out: by their bytes as a number, modulo a prime. The
+    number of two texts together is that of the first plus that of the second, shifted by the length of the first.
     """
 
     def __init__(self, names: Iterable[str]):
-        """Take the names that are known."""
+        """Number the ``names``."""
+        self._numbers = {name: number for number, name in enumerate(names, start=1)}
         self._may = np.zeros(_PRIME, dtype=bool)
-        self._may[[_number(name) for name in names]] = True
+        self._may[[_number(name) for name in self._numbers]] = True
 
-    def may_have(self, name: str, gaps: Iterable[tuple[Sequence[str], Numbers]]) -> npt.NDArray[np.bool_]:
-        """Return whether a template's ``name`` may be known with the values of each row in its ``gaps``."""
+    def of(self, names: Iterable[str]) -> list[int]:
+        """Return the numbers of ``names``; 0 for one that is not known."""
+        return [self._numbers.get(name, 0) for name in names]
+
+    def of_rows(self, name: str, gaps: Sequence[tuple[Sequence[str], Numbers]]) -> Numbers:
+        """Return the number of a template's ``name`` with the values of each row in its ``gaps``."""
+        (some,) = np.nonzero(self._may_have(name, gaps))
+        numbers = np.zeros(len(gaps[0][1]), dtype=np.int64)
+        numbers[some] = self.of(_spelled(name, [(values, indices[some]) for values, indices in gaps]))
+        return numbers
+
+    def _may_have(self, name: str, gaps: Iterable[tuple[Sequence[str], Numbers]]) -> npt.NDArray[np.bool_]:
         first, *literals = name.split("{}")
         number, shift = np.array(_number(first)), np.array(_shift(first))
         for (values, indices), literal in zip(gaps, literals, strict=True):
@@ -98,6 +110,11 @@ class NameFilter:
             shift = shift * np.array([_shift(text) for text in texts])[indices] % _PRIME
         may: npt.NDArray[np.bool_] = self._may[number]
         return may
+
+
+def _spelled(name: str, gaps: Iterable[tuple[Sequence[str], Numbers]]) -> list[str]:
+    texts = ([values[index] for index in indices.tolist()] for values, indices in gaps)
+    return [name.format(*values) for values in zip(*texts, strict=True)]
 
 
 def _number(text: str) -> int:
@@ -124,26 +141,30 @@ class Table:
     templates: Sequence[Template]
     own: Numbers | None = None
 
-    def features(self, known: NameFilter | None = None) -> Iterator[tuple[list[str], Numbers]]:
-        """Yield, for each template, each feature that there is once, and which of them each row has.
+    def features(self) -> Iterator[tuple[list[str], Numbers]]:
+        """Yield, for each template, each feature that there is once, and which of them each row has."""
+        for name, gaps, inverse in self._combinations():
+            yield _spelled(name, gaps), inverse
 
-        With ``known``, features that are not known for certain are one, which is absent.
-        """
+    def known(self, names: NumberedNames) -> Iterator[Numbers]:
+        """Yield, for each template, the number of each row's feature among ``names``; 0 for one that is not known."""
+        for name, gaps, inverse in self._combinations():
+            yield names.of_rows(name, gaps)[inverse]
+
+    def _combinations(self) -> Iterator[tuple[str, list[tuple[Sequence[str], Numbers]], Numbers]]:
+        """Yield, for each template, the values of its gaps, each combination once, and which of these each row has."""
+        placed: dict[tuple[str, int], Numbers] = {}
         for name, parts in self.templates:
-            columns = [(self.columns[column].values, self._indices(column, place)) for column, place in parts]
+            for part in parts:
+                if part not in placed:
+                    placed[part] = self._indices(*part)
+            columns = [(self.columns[part[0]].values, placed[part]) for part in parts]
             codes, inverse = _different(columns)
-            said: list[tuple[Sequence[str], Numbers]] = []
+            gaps: list[tuple[Sequence[str], Numbers]] = []
             for values, _ in reversed(columns):
                 codes, indices = np.divmod(codes, len(values))
-                said.insert(0, (values, indices))
-            if known:
-                (some,) = np.nonzero(known.may_have(name, said))
-                place_of = np.zeros(len(codes), dtype=np.int64)
-                place_of[some] = np.arange(1, len(some) + 1)
-                said, inverse = [(values, indices[some]) for values, indices in said], place_of[inverse]
-            texts = ([values[index] for index in indices.tolist()] for values, indices in said)
-            made = [name.format(*values) for values in zip(*texts, strict=True)]
-            yield [ABSENT, *made] if known else made, inverse
+                gaps.insert(0, (values, indices))
+            yield name, gaps, inverse
 
     def _indices(self, column: str, place: int) -> Numbers:
         indices = self.columns[column].indices
@@ -159,9 +180,10 @@ def _different(columns: Sequence[tuple[Sequence[str], Numbers]]) -> tuple[Number
     if size > _MOST_COUNTED:
         different, inverse = np.unique(codes, return_inverse=True)
         return different, inverse
-    places = np.zeros(size, dtype=np.int64)
-    places[codes] = 1
-    different = np.flatnonzero(places)
+    there = np.zeros(size, dtype=bool)
+    there[codes] = True
+    different = np.flatnonzero(there)
+    places = np.empty(size, dtype=np.int64)
     places[different] = np.arange(len(different))
     return different, places[codes]
 

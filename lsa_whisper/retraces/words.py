@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, repeat
+from functools import partial
+from itertools import accumulate, count, repeat
+from operator import add, sub
 from typing import NamedTuple
 
 from lsa_whisper.chat.plain_words import is_simple
@@ -45,6 +47,10 @@ class SpokenWord(NamedTuple):
     before_code: bool = False
 
 
+_quickly = partial(tuple.__new__, SpokenWord)
+"""Makes a word of all its attributes: most of the time for a long file went into calls of the class."""
+
+
 def spoken_words(body: str) -> list[SpokenWord] | None:
     """Return the words of a main tier's ``body``; ``None`` where a transcriber has set retraces or groups.
 
@@ -61,17 +67,21 @@ def spoken_words(body: str) -> list[SpokenWord] | None:
 
 def _simply(body: str) -> list[SpokenWord]:
     """Return the words of a tier that has nothing else but fillers, cut-off words and a terminator."""
-    words = body.split()
+    words = body.split(" ")
     if words[-1][0] in ".?!+":
         words.pop()
-    ends = [end - 1 for end in accumulate(len(word) + 1 for word in words)]
-    starts = [0, *(end + 1 for end in ends)]
+    lengths = list(map(len, words))
+    ends = list(map(add, accumulate(lengths), count()))
+    starts = map(sub, ends, lengths)
     if "&" not in body:
-        texts = [words[0].casefold(), *(word if word == "A" else word.casefold() for word in words[1:])]
-        return list(map(SpokenWord, texts, repeat(False), repeat(False), repeat(False), starts, ends))
+        texts = body.casefold().split(" ")
+        if "A" in words:
+            texts = [_spelled(word, at == 0) for at, word in enumerate(words)]
+        no = repeat(False)
+        return list(map(_quickly, zip(texts, no, no, no, starts, ends, repeat(None), repeat(NOT_TAKEN_BACK), no)))
     found: list[SpokenWord] = []
     filler = False
-    for word, start, end in zip(words, starts, ends, strict=False):
+    for word, start, end in zip(words, starts, ends, strict=True):
         if word.startswith("&-"):
             filler = True
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.checkpoint.choice.settings import configuration_folder
+from lsa_whisper.checkpoint.user_settings import configuration_folder
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.atomic_write import write_atomic

@@ -89,7 +89,7 @@ def transcribe(
     Args:
         inputs: recordings, and folders that are searched for recordings; one or several.
         model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote. If not
-            given, :func:`~lsa_whisper.checkpoint.choice.choose.choose_model` decides.
+            given, :func:`~lsa_whisper.checkpoint.choice.choose_model` decides.
         out: folder for the transcripts (subfolders of input folders are kept), or the CHAT file of a single recording;
             next to the audio if absent.
         formats: formats to write in addition to ``cha``, which is always written; also several in one: ``srt,eaf``.

@@ -102,6 +102,14 @@ def test_numbers_and_signs(language, written, tier):
     assert [one.text for one in decode(written, Labels("verbatim"), language=language).utterances] == [tier]
 
 
+WITHOUT_ORDINALS = [("kor", "200e", "이백 ."), ("pol", "0e", "zero ."), ("ukr", "0e", "нуль .")]
+
+
+@pytest.mark.parametrize(("language", "written", "tiers"), WITHOUT_ORDINALS)
+def test_ordinal_numbers_that_are_not_known_are_cardinal(language, written, tiers):
+    assert " ".join(one.text for one in decode(written, Labels("verbatim"), language=language).utterances) == tiers
+
+
 CHARACTERS = [
     ("eng", "\u200fHello\u200b, ﬁne so\u00adfa. 👍 Great.", "hello fine sofa . great ."),
     ("eng", "‘Hello,’ she said. 'I do.' 'Cause the dogs' bones.", "hello she said . I do . 'Cause the dogs' bones ."),
@@ -145,7 +153,14 @@ def test_texts_that_skip_rules_would_pass_them_unchanged(monkeypatch):
     with_skips = read()
     for module in ("decode", "sentence_marks"):
         monkeypatch.setattr(sys.modules[f"lsa_whisper.labels.{module}"], "plain_sentence", lambda *_: None)
-    monkeypatch.setattr("lsa_whisper.labels.english_signs._ANY_SIGN", re.compile(""))
+    always = re.compile("")
+    monkeypatch.setattr("lsa_whisper.labels.numbers._ANY_SIGN", always)
+    for name in ("_REPAIRABLE", "_SPOKEN_SIGN"):
+        monkeypatch.setattr(f"lsa_whisper.labels.repair.{name}", always)
+    monkeypatch.setattr("lsa_whisper.labels.infer_marks._long_sound", lambda _: always)
+    rules = sys.modules["lsa_whisper.labels.english_numbers"]._RULES
+    without_signs = tuple((frozenset(), pattern, speak) for _, pattern, speak in rules)
+    monkeypatch.setattr("lsa_whisper.labels.english_numbers._RULES", without_signs)
     assert read() == with_skips
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from lsa_whisper import checkpoint
 from lsa_whisper.checkpoint import is_local
-from lsa_whisper.checkpoint.choice import choose_model, remember_model, resolve_model
+from lsa_whisper.checkpoint.choice import choose_model, resolve_model
+from lsa_whisper.checkpoint.user_settings import remember_model
 from lsa_whisper.errors import CorpusError, RecipeError
 from lsa_whisper.finetuning import Finetuned
 from lsa_whisper.finetuning import finetune as finetune_by_recipe
@@ -64,7 +65,7 @@ def finetune(
         source: A recipe (YAML), the name of a shipped recipe, a folder that ``prepare`` wrote, or a corpus: a folder
             of CHAT transcripts and recordings.
         model: The model to start from: a checkpoint folder or a hub name. If not given, the recipe's; without a recipe
-            :func:`~lsa_whisper.checkpoint.choice.choose.choose_model` decides.
+            :func:`~lsa_whisper.checkpoint.choice.choose_model` decides.
         set: Overrides of recipe values such as ``training.learning_rate=1e-5``.
         out: The checkpoint's folder. If not given, the recipe's; without a recipe ``runs/`` and the source's name.
         processes: Number of processes on this machine that train together, one per GPU. Under torchrun, accelerate or
@@ -116,7 +117,7 @@ def new_recipe(
         data: A folder that ``prepare`` wrote.
         out: The recipe's file, which must not exist. Its run is ``runs/`` and the file's name.
         model: The model to start from: a checkpoint folder or a hub name. By default
-            :func:`~lsa_whisper.checkpoint.choice.choose.choose_model` decides.
+            :func:`~lsa_whisper.checkpoint.choice.choose_model` decides.
         report: Receives progress lines; by default they go to standard error.
 
     Raises:

@@ -32,8 +32,8 @@ READABLE = {
     ".vtt": "subtitles",
     ".sbv": "subtitles",
     ".txt": "plain",
-    ".ctm": "ctm",
-    ".stm": "stm",
+    ".ctm": "nist",
+    ".stm": "nist",
     ".json": "asr_json",
     ".jsonl": "asr_json",
     ".words.xml": "nxt",
@@ -44,8 +44,8 @@ READABLE = {
     ".ttml": "ttml",
     ".dfxp": "ttml",
     ".trs": "trs",
-    ".ass": "ass",
-    ".ssa": "ass",
+    ".ass": "subtitles",
+    ".ssa": "subtitles",
 }
 """The reader of each file extension."""
 

@@ -20,7 +20,8 @@ from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.manifests import is_manifest_row, manifest_rows, manifest_sources
 from lsa_whisper.formats.reading.recognizers import RECOGNIZERS
 from lsa_whisper.formats.reading.recognizers.label_studio import is_tasks, task_sources
-from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
+from lsa_whisper.formats.reading.recognizers.turn_list import are_turns
+from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds, without_damaged_times
 from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
 from lsa_whisper.system import plain_json
 from lsa_whisper.timespan import TimeSpan
@@ -135,14 +136,17 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         return task_sources(found, place)
     if isinstance(found, dict) and is_manifest_row(found):
         return manifest_sources([(found, f"{place}:1")], Path(place).parent)
-    return [_recording(found, place)]
+    notes: list[str] = []
+    with without_damaged_times(notes):
+        source = _recording(found, place)
+    source.notes += notes
+    return [source]
 
 
 def _recording(found: Any, place: str) -> Source:
     source = Source(Path(place).stem, notation="plain", has_segments=True)
     if isinstance(found, list):
-        is_azure = any(isinstance(each, Mapping) and RECOGNIZERS["Azure"].matches(each) for each in found)
-        found = {"phrases" if is_azure else "segments": found}
+        found = {_name_of_list(found): found}
     if not isinstance(found, Mapping):
         raise FormatError(f"{place}: is not a transcript of a speech recognizer; it holds {type(found).__name__} only")
     language = found.get("language")
@@ -166,6 +170,16 @@ def _recording(found: Any, place: str) -> Source:
             f"Label Studio, {', '.join(RECOGNIZERS)}; export it as subtitles or text"
         )
     return source
+
+
+def _name_of_list(found: list[Any]) -> str:
+    """Return the field that a list alone would have in an object."""
+    known = [each for each in found if isinstance(each, Mapping)]
+    if any(map(RECOGNIZERS["Azure"].matches, known)):
+        return "phrases"
+    if known and all("word" in each and "text" not in each for each in known):
+        return "words"
+    return "transcript" if are_turns(found) else "segments"
 
 
 def _own(found: Mapping[str, Any], source: Source, place: str) -> None:

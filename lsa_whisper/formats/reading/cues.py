@@ -1,12 +1,19 @@
-"""The cues of subtitles: their times and lines, also of files that no player would refuse."""
+"""The cues of subtitles: their times and lines, and the speakers in brackets before their words.
+
+Cues are read from files that no player would refuse, too. ``[MAN] Who is it?`` names a speaker where sounds stand in
+brackets as well.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
+from lsa_whisper.formats.reading.names import PROPER_NAMES
+from lsa_whisper.formats.reading.tags import chat_of
 from lsa_whisper.timespan import TimeSpan
 
 _CLOCK = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})(?:[.,:](\d{1,3}))?"
@@ -46,7 +53,7 @@ def cues_in(text: str, notes: list[str]) -> list[Cue]:
             cue = Cue(number + at, _span(block[at]), tuple(lines))
             if cue.span is None:
                 faults.setdefault("a time line cannot be read, and its cue has no times", []).append(cue.line)
-            if not any(line.strip() for line in lines):
+            if not "".join(lines).strip():
                 faults.setdefault("a cue has no text", []).append(cue.line)
             cues.append(cue)
     notes += [f"{fault}: {_lines(places)}" for fault, places in faults.items()]
@@ -111,4 +118,49 @@ def _bare(line: str) -> str:
 
 def _repeated(above: Sequence[str], below: Sequence[str]) -> int:
     """Return how many lines of ``below`` are the last of ``above``."""
+    if not below or below[0] not in above:
+        return 0
     return next((size for size in range(min(len(above), len(below)), 0, -1) if above[-size:] == below[:size]), 0)
+
+
+_LABEL = re.compile(
+    r"^(\s*(?:(?:[-–—]|>{2,3})\s*)?)[\[(]([A-Za-z][\w .'#-]{0,30}?)\s*:?[\])]:?\s+(?=[^\s\[(])", re.MULTILINE
+)
+_ROLE = re.compile(
+    r"(?:(?:young|old|older|little|male|female|the) )?"
+    r"(?:(?:wo)?m[ae]n|boys?|girls?|(?:fe)?male|child(?:ren)?|kids?|baby|narrator|speaker|host|inter(?:viewer|viewee)|"
+    r"reporter|announcer|teacher|students?|mother|father|mom|mum|dad|doctor|nurse|voice|both|all|together|participant|"
+    r"examiner|investigator|clinician|therapist|patient|client|subject)(?: ?#?\d{1,2}| [a-z])?",
+    re.IGNORECASE,
+)
+_SOUND = re.compile(r"(?:\w+ )*\w+(?:ing|ed|s|ter|music|noise|song|silence|applause)", re.IGNORECASE)
+"""What descriptions of sounds end in; *James* and *Mr Jones* do, too, but are few."""
+_SEVERAL = 2
+
+
+def bracketed_speakers(texts: Iterable[str]) -> frozenset[str]:
+    """Return what stands in brackets before words in ``texts`` and names who says them; nothing where one cue has it.
+
+    >>> sorted(bracketed_speakers(["[MAN] Who is it?", "[WOMAN] Me.", "[laughs] No.", "[MUSIC] la", "[MUSIC] la"]))
+    ['MAN', 'WOMAN']
+    """
+    found = Counter(match[2] for text in texts for match in _LABEL.finditer(text))
+    speakers = {label for label, count in found.items() if _is_speaker(label, count)}
+    return frozenset(speakers if sum(found[label] for label in speakers) >= _SEVERAL else ())
+
+
+def _is_speaker(label: str, count: int) -> bool:
+    if chat_of(label):
+        return False
+    if _ROLE.fullmatch(label) or label.title().split()[0] in PROPER_NAMES:
+        return True
+    return count >= _SEVERAL and label[0].isupper() and not _SOUND.fullmatch(label)
+
+
+def with_colons(text: str, speakers: Set[str]) -> str:
+    """Return the text of a cue with ``MAN: `` for ``[MAN] ``, for each of ``speakers``.
+
+    >>> with_colons("- [MAN] Who is it? [laughs]", {"MAN"})
+    '- MAN: Who is it? [laughs]'
+    """
+    return _LABEL.sub(lambda match: f"{match[1]}{match[2]}: " if match[2] in speakers else match[0], text)

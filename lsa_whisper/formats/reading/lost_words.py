@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from lsa_whisper import chat
-from lsa_whisper.chat import Transcript
+from lsa_whisper.chat import Line, Transcript
 from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.formats.reading.source import Source
 from lsa_whisper.formats.reading.tags import chat_of, uncertain_words, unescaped
@@ -32,7 +31,7 @@ def lost_words(source: Source, transcript: Transcript) -> tuple[int, int, str]:
     looked for.
     """
     texts = [_plain(each.text) for each in source.spoken]
-    wanted, kept = _counted(texts), _counted(chat.serialize(transcript).splitlines())
+    wanted, kept = _counted(texts), _counted(_texts_of(transcript))
     lost = wanted - kept
     for word in _NO_WORDS:
         del lost[word]
@@ -42,17 +41,31 @@ def lost_words(source: Source, transcript: Transcript) -> tuple[int, int, str]:
     return known, lost.total(), place
 
 
+def _texts_of(transcript: Transcript) -> list[str]:
+    said = transcript.utterances
+    other = (block.raw for block in transcript.blocks if isinstance(block, Line))
+    return [
+        *other,
+        *(f"{each.speaker} {each.text}" for each in said),
+        *(tier.raw for each in said for tier in each.tiers),
+    ]
+
+
 def _counted(texts: Sequence[str]) -> Counter[str]:
+    pieces: Counter[str] = Counter()  # the same ones come again and again, and words are looked for in each once
+    for at in range(0, len(texts), _AT_ONCE):  # those of a large file take much memory
+        pieces.update("\n".join(texts[at : at + _AT_ONCE]).split())
     counts: Counter[str] = Counter()
-    for at in range(0, len(texts), _AT_ONCE):  # the words of a large file take much memory
-        counts.update(_words(texts[at : at + _AT_ONCE]))
+    for piece, count in pieces.items():
+        for word in _words(piece):
+            counts[word] += count
     return counts
 
 
 def _place_of(lost: Counter[str], kept: Counter[str], source: Source) -> str:
     """Return the place of the first word that is used up in ``kept``."""
     for each in source.spoken:
-        for word in _words([_plain(each.text)]):
+        for word in _words(_plain(each.text)):
             kept[word] -= 1
             if word in lost and kept[word] < 0:
                 return each.place
@@ -71,6 +84,6 @@ def _spoken(content: str) -> str:
     return " " if chat_of(content) else f" {uncertain_words(content) or content} "
 
 
-def _words(texts: Iterable[str]) -> list[str]:
-    joined = "\n".join(texts).replace("’", "'").casefold()
-    return _WORD.findall(joined if joined.isascii() else joined.replace("i\u0307", "i").translate(_SAME))
+def _words(text: str) -> list[str]:
+    folded = text.replace("’", "'").casefold()
+    return _WORD.findall(folded if folded.isascii() else folded.replace("i\u0307", "i").translate(_SAME))

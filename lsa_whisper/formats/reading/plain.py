@@ -19,7 +19,7 @@ from pathlib import Path
 
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
-from lsa_whisper.formats.reading.source import Source, SpokenText
+from lsa_whisper.formats.reading.source import Source, SpokenText, shared_spans
 from lsa_whisper.timespan import TimeSpan
 
 _CLOCK = r"(?:(?P<hours>\d{1,3}):)?(?P<minutes>\d{1,3}):(?P<seconds>\d{2})(?:[.,](?P<fraction>\d{1,3}))?"
@@ -36,6 +36,8 @@ _HEADERS = tuple(
         rf"{_NAME}\s*[\[(]{_CLOCK}[\])]\s*:?\s*(?P<text>.*)",
         rf"{_TIME}\s*-?\s*{_NAME}\s*:\s*(?P<text>.*)",
         rf"{_CLOCK}\s+{_CAPITAL}(?P<text>)",
+        rf"{_TIME}\s*(?P<perhaps>[-–])\s*{_CAPITAL}(?:\s*\([^()]*\))?(?P<text>)",
+        rf"\[{_CLOCK}\]\s*(?P<name>(?:Speaker|SPEAKER|Participant|Interviewer) ?\d{{1,2}})(?P<text>)",
         rf"[\[(]{_CLOCK}[\])]\s*(?P<name>)(?P<text>.*)",
         r"(?P<hours>\d{1,2}):(?P<minutes>\d{2}):(?P<seconds>\d{2})(?:[.,](?P<fraction>\d{1,3}))?(?P<name>)(?P<text>)",
     )
@@ -64,14 +66,21 @@ def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[Spo
     [('Ann', 'Hello.', TimeSpan(start_ms=1000, end_ms=3000)), ('Bob', 'Hi.', None)]
     """
     turns: list[_Turn] = []
+    perhaps: set[int] = set()  # what stands behind a dash is said, if nothing stands below it
     lines = _with_names_first(lines)
     for number, line in lines:
         match = next((found for header in _HEADERS if (found := header.fullmatch(line))), None)
         if match:
             text = match["text"].strip()
             turns.append((number, match["name"].strip(), _start_ms(match), [text] if text else []))
+            if match.groupdict().get("perhaps"):
+                perhaps.add(number)
         elif turns:
             turns[-1][3].append(line)
+    turns = [
+        (number, "", start, [name]) if number in perhaps and not texts else (number, name, start, texts)
+        for number, name, start, texts in turns
+    ]
     starts = [start for _, _, start, _ in turns]
     if not lines or len(turns) < max(1, _MIN_SHARE * len(lines)) or starts != sorted(starts):
         return []
@@ -115,9 +124,22 @@ def _timed(turns: Sequence[_Turn], place: str) -> list[SpokenText]:
     for (number, name, start, texts), end in zip(turns, ends, strict=True):
         speaker = name or speaker
         span = TimeSpan(start, end) if end is not None and end > start else None
-        if texts:
-            made.append(SpokenText(speaker, " ".join(texts), span, place=f"{place}:{number}"))
+        texts = [" ".join(texts)] if texts and speaker else _by_speaker(texts)
+        for text, share in zip(texts, shared_spans(span, texts), strict=True):
+            made.append(SpokenText(speaker, text, share, place=f"{place}:{number}"))
     return made
+
+
+def _by_speaker(lines: Sequence[str]) -> list[str]:
+    """Return the ``lines`` below one time as a text, or one for each speaker, as Google Meet writes them."""
+    if not has_speaker_prefixes(lines, Conventions()):
+        return [" ".join(lines)] if lines else []
+    texts: list[str] = []
+    for line in lines:
+        if texts and not split_speaker(line)[0]:
+            line = f"{texts.pop()} {line}"
+        texts.append(line)
+    return texts
 
 
 def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:

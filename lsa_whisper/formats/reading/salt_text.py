@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from lsa_whisper.chat.filled_pauses import FILLERS
-from lsa_whisper.formats.reading.mazes import mark_maze
+from lsa_whisper.formats.reading.brackets import mark_maze
 from lsa_whisper.labels.repair import repair_text
 
 _VOWELS = "aeiou"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
@@ -103,6 +105,22 @@ def shared_spans(span: TimeSpan | None, texts: Sequence[str]) -> list[TimeSpan |
     return [TimeSpan(start, end) for start, end in pairwise(bounds)]
 
 
+_damaged: ContextVar[list[str] | None] = ContextVar("damaged", default=None)
+
+
+@contextmanager
+def without_damaged_times(notes: list[str]) -> Iterator[None]:
+    """Leave out times that :func:`span_of_seconds` would refuse, and name them in ``notes``: the words stay."""
+    found: list[str] = []
+    token = _damaged.set(found)
+    try:
+        yield
+    finally:
+        _damaged.reset(token)
+    if found:
+        notes.append(f"times that cannot be right, which are left out: {len(found)}, first at {found[0]}")
+
+
 def span_of_seconds(start_s: object, end_s: object, place: str) -> TimeSpan | None:
     """Return the span between two times in seconds, or as clocks show them; ``None`` if both are missing.
 
@@ -110,13 +128,20 @@ def span_of_seconds(start_s: object, end_s: object, place: str) -> TimeSpan | No
     (TimeSpan(start_ms=500, end_ms=1250), TimeSpan(start_ms=1500, end_ms=3600250))
 
     Raises:
-        FormatError: One is missing, no number, infinite or negative, or the end is before the start.
+        FormatError: One is missing, no number, infinite or negative, or the end is before the start; but not
+            :func:`without_damaged_times`.
     """
     if start_s is None and end_s is None:
         return None
-    start, end = _seconds(start_s, place), _seconds(end_s, place)
-    if end < start:
-        raise FormatError(f"{place}: ends at {end:g} s, before it starts at {start:g} s; correct the times")
+    try:
+        start, end = _seconds(start_s, place), _seconds(end_s, place)
+        if end < start:
+            raise FormatError(f"{place}: ends at {end:g} s, before it starts at {start:g} s; correct the times")
+    except FormatError as error:
+        if (damaged := _damaged.get()) is None:
+            raise
+        damaged.append(str(error).partition(";")[0])
+        return None
     return TimeSpan(round(1000 * start), round(1000 * end))
 
 

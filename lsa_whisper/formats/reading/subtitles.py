@@ -1,7 +1,8 @@
-"""SubRip, WebVTT and YouTube's subtitles (``.srt``, ``.vtt``, ``.sbv``): each cue is an utterance, or one per speaker.
+"""Subtitles: SubRip, WebVTT, YouTube's (``.srt``, ``.vtt``, ``.sbv``), Advanced SubStation Alpha (``.ass``, ``.ssa``).
 
-A cue that is damaged costs only its times, and a note names its line. In captions that roll up, as YouTube writes them,
-the lines that a cue repeats from the one above are left out.
+Each cue is an utterance, or one per speaker; of a subtitle script, each dialogue line, with its speaker. A cue that is
+damaged costs only its times, and a note names its line. In captions that roll up, as YouTube writes them, the lines
+that a cue repeats from the one above are left out.
 
 pysubs2 and srt are not used: pysubs2 joins a cue whose time line is damaged to the text of the cue above it without a
 word, and loses WebVTT's voices; srt reads no WebVTT; both accept cues that end before they start.
@@ -15,9 +16,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from lsa_whisper.errors import FormatError
-from lsa_whisper.formats.reading.bracketed_speakers import bracketed_speakers, with_colons
 from lsa_whisper.formats.reading.conventions import Conventions
-from lsa_whisper.formats.reading.cues import Cue, cues_in, without_repeated_lines
+from lsa_whisper.formats.reading.cues import Cue, bracketed_speakers, cues_in, with_colons, without_repeated_lines
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.plain import has_speaker_prefixes, split_speaker
 from lsa_whisper.formats.reading.source import Source, SpokenText, shared_spans
@@ -43,14 +43,23 @@ _TITLE_NAME = re.compile(r"[A-Z][\w.'-]*(?: [A-Z0-9][\w.'-]*){0,3}:(?=\s)")
 _SBV_TIMES = re.compile(r"^[ \t]*([\d:.]{7,}),([\d:.]{7,})[ \t]*$", re.MULTILINE)
 _NOTE = re.compile(r"^NOTE[ \t\n]+(\S.*?)(?=\n[ \t]*\n|\Z)", re.MULTILINE | re.DOTALL)
 _LANGUAGE = re.compile(r"^Language:\s*([A-Za-z]{2,3})\b", re.MULTILINE)
+_SCRIPT_CLOCK = re.compile(r"\s*(\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?\s*")
+_SCRIPT_OVERRIDE = re.compile(r"\{[^{}]*\}")
+_SCRIPT_BREAK = re.compile(r"\\[Nn]")
 
 
 def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
-    """Return the transcript in a subtitle file.
+    """Return the transcript in a subtitle file; lines whose times are damaged keep their text, and a note names them.
 
     Raises:
-        FormatError: It has no time line.
+        FormatError: It has no time line, or, of a subtitle script, no list of fields or no dialogue.
     """
+    if place.casefold().endswith((".ass", ".ssa")):
+        return _parse_script(data, place)
+    return _parse_cues(data, place, conventions)
+
+
+def _parse_cues(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     source = Source(Path(place).stem, notation="plain", has_segments=True)
     text = decode_bytes(data, place)
     if place.casefold().endswith(".sbv"):
@@ -146,3 +155,46 @@ def _timed(text: str, span: TimeSpan, place: str) -> list[SpokenText]:
         )
     )
     return [SpokenText("", " ".join(word for word, _ in words), span, words, place=place)] if words else []
+
+
+def _parse_script(data: bytes, place: str) -> list[Source]:
+    source = Source(Path(place).stem, notation="plain", has_segments=True)
+    columns: list[str] = []
+    untimed: list[str] = []
+    for number, line in enumerate(decode_bytes(data, place).split("\n"), start=1):
+        kind, _, value = line.partition(":")
+        if kind == "Format" and "text" in value.casefold():
+            columns = [name.strip().casefold() for name in value.split(",")]
+        elif kind in ("Dialogue", "Comment") and columns:
+            row = dict(zip(columns, value.split(",", len(columns) - 1), strict=False))
+            span = _script_span(row.get("start", ""), row.get("end", ""))
+            lines = _SCRIPT_BREAK.sub("\n", _SCRIPT_OVERRIDE.sub("", row.get("text", "")).replace("\\h", " ")).split(
+                "\n"
+            )
+            text = "\n".join(filter(None, (" ".join(line.split()) for line in lines)))
+            if kind == "Comment":
+                source.comments += [text.replace("\n", " ")] if text else []
+                continue
+            untimed += [] if span else [str(number)]
+            if text:
+                name = row.get("name", row.get("actor", "")).strip()
+                source.spoken += turns_in(text, span, f"{place}:{number}", name)
+    if not source.spoken:
+        raise FormatError(
+            f"{place}:1: has no line such as 'Dialogue: 0,0:00:01.00,0:00:02.50,...'; is it a subtitle script?"
+        )
+    if untimed:
+        source.notes.append(f"a time cannot be read, and the dialogue has no times: line {', '.join(untimed[:5])}")
+    return [source]
+
+
+def _script_span(start: str, end: str) -> TimeSpan | None:
+    times = [_SCRIPT_CLOCK.fullmatch(text) for text in (start, end)]
+    if not all(times):
+        return None
+    first, last = (
+        3_600_000 * int(at[1]) + 60_000 * int(at[2]) + 1000 * int(at[3]) + int((at[4] or "0").ljust(3, "0"))
+        for at in times
+        if at
+    )
+    return TimeSpan(first, last) if first <= last else None

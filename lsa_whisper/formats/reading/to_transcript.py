@@ -38,7 +38,7 @@ from lsa_whisper.labels.segments import groups_of_segments, joined, part_spans, 
 from lsa_whisper.languages import chat_code
 from lsa_whisper.timespan import TimeSpan
 
-_AT_ONCE, _MOST_KNOWN = 1 << 13, 1 << 16
+_AT_ONCE, _MOST_KNOWN = 1 << 12, 1 << 16
 """Texts that are read together, and kept: many take less time, and more memory."""
 
 
@@ -151,8 +151,8 @@ def joined_segments(source: Source, language: str) -> list[SpokenText]:
     ``language`` is an ISO 639-3 code.
     """
     spoken = source.spoken
-    texts, spans, speakers = ([getattr(each, name) for each in spoken] for name in ("text", "span", "speaker"))
-    runs = groups_of_segments(texts, spans, speakers, language)
+    texts, spans = [each.text for each in spoken], [each.span for each in spoken]
+    runs = groups_of_segments(texts, spans, [each.speaker for each in spoken], language)
     if len(runs) < len(spoken):
         source.notes.append(f"texts without a final mark, which go on in the next one: {len(spoken) - len(runs)}")
     return [_as_one(spoken[run.start : run.stop]) for run in runs]
@@ -211,7 +211,7 @@ def to_transcript(
     if empty := sum(each.span is not None and not each.span.duration_ms for each in source.spoken):
         source.notes.append(f"texts that end when they begin, which have no times: {empty}")
     if chosen == "plain":
-        source.spoken = [replace(each, text=ordinary_characters(each.text)) for each in source.spoken]
+        source.spoken = list(map(_in_ordinary_characters, source.spoken))
         plain = PlainReader(source, conventions, language, infer_marks)
         spoken = joined_segments(source, language) if source.has_segments else source.spoken
         made = list(plain.utterances(spoken, people))
@@ -223,6 +223,11 @@ def to_transcript(
         coded = with_overlap_codes((each.speaker, each.main) for each in made)
         made = [replace(each, main=main) for each, main in zip(made, coded, strict=True)]
     return _composed(made, source, list(people.values()), language)
+
+
+def _in_ordinary_characters(each: SpokenText) -> SpokenText:
+    text = ordinary_characters(each.text)
+    return each if text == each.text else replace(each, text=text)
 
 
 def _written(each: SpokenText, code: str, source: Source, *, salt: bool) -> Utterance | None:
@@ -239,11 +244,14 @@ def _written(each: SpokenText, code: str, source: Source, *, salt: bool) -> Utte
 def _composed(made: list[Utterance], source: Source, people: Sequence[Participant], language: str) -> Transcript:
     """Return a transcript of the utterances in ``made``, with the source's own headers where it has some."""
     headers = _headers(source, people, language, timed=any(each.span for each in made))
-    body = "".join(each.main + "".join(tier.raw for tier in each.tiers) for each in _in_order(made))
-    made.clear()  # those of the transcript take their place in memory
     first = [line for line in headers if line.split(":")[0] in _BEFORE_BEGIN]
     lines = ["@UTF8", *first, "@Begin", *(line for line in headers if line not in first)]
-    return chat.parse("".join(f"{line}\n" for line in lines) + body + "@End\n")
+    blocks: list[Line | Utterance] = [Line(f"{line}\n", number) for number, line in enumerate(lines, start=1)]
+    number = len(blocks) + 1
+    for each in _in_order(made):
+        blocks.append(each.numbered(number))
+        number += 1 + len(each.tiers)
+    return Transcript([*blocks, Line("@End\n", number)])
 
 
 def _headers(source: Source, people: Sequence[Participant], language: str, *, timed: bool) -> list[str]:

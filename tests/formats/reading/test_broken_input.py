@@ -83,14 +83,12 @@ REPLACED = {
     "visit.srt": [("-->", "->"), ("-->", "")],  # a damaged cue costs its times: tests of subtitles
     "visit.vtt": [("-->", "->"), ("-->", "")],
     "visit.json": [
-        *[('"start_ms": 500', f'"start_ms": {time}') for time in ("-1", '"x"', "null", "[]", "1e99", "5000", "NaN")],
         ('"chat"', '"chut"'),
         ('"the dog ."', "7"),
         ("{", "["),
         ('"utterances"', '"outterances"'),
     ],
     "whisper.json": [
-        *[("0.5", time) for time in ("NaN", "-3", "Infinity", '"x"', "null", "[1]", "{}", "true", "1e99", "9.5")],
         *[
             ('[{"start": 0.5, "end": 1.1, "text": "the dog."}]', bad)
             for bad in ("[1]", '["x"]', "[null]", "[[1]]", "3", "[]")
@@ -99,7 +97,6 @@ REPLACED = {
         ("the dog.", "..."),
     ],
     "chunks.json": [
-        *[("[0.5, 1.1]", f"[{time}, 1.1]") for time in ("NaN", "-3", "Infinity", '"x"', "[1]", "true", "{}")],
         ('"text": "dog"', '"txt": "dog"'),
         ('"dog"', "7"),
         ('[{"text"', '[7, {"text"'),
@@ -195,6 +192,26 @@ def test_a_broken_file_is_a_sentence_with_its_place(name, tmp_path):
             assert not re.search(r"Traceback|Error\b|object has no|NoneType", message), (what, message)
         else:
             pytest.fail(f"{name}: {what}: read as {[u.main for u in found[0].transcript.utterances]}")
+
+
+BAD_TIMES = {
+    "visit.json": ('"start_ms": 500', '"start_ms": {}', ("-1", '"x"', "null", "[]", "1e99", "5000", "NaN")),
+    "whisper.json": ("0.5", "{}", ("NaN", "-3", "Infinity", '"x"', "null", "[1]", "{}", "true", "1e99", "9.5")),
+    "chunks.json": ("[0.5, 1.1]", "[{}, 1.1]", ("NaN", "-3", "Infinity", '"x"', "[1]", "true", "{}")),
+}
+
+
+@pytest.mark.parametrize("name", BAD_TIMES)
+def test_words_with_times_that_cannot_be_right_stay(name, tmp_path):
+    path = tmp_path / name
+    path.write_text(GOOD[name])
+    words = [each.verbatim() for each in read_transcripts(path)[0].transcript.utterances]
+    old, new, times = BAD_TIMES[name]
+    for time in times:
+        path.write_text(GOOD[name].replace(old, new.replace("{}", time), 1))
+        (found,) = read_transcripts(path)
+        assert [each.verbatim() for each in found.transcript.utterances] == words, time
+        assert any(str(path) in note and "cannot be right" in note for note in found.notes), time
 
 
 @pytest.mark.parametrize("name", GOOD)

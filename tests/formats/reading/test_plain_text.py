@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -171,3 +172,11 @@ def test_names_stay_capital_at_the_beginning(infer_marks, tmp_path):
 def test_capital_texts_tell_no_names(tmp_path):
     found = read(tmp_path, "The Big Dog.\nBig Dogs Ran.\n", "visit.txt")
     assert [each.text for each in found.transcript.utterances] == ["the Big Dog .", "big Dogs Ran ."]
+
+
+@pytest.mark.parametrize("sign", ["½", "a ", "1,", "*'a", "[00:"])
+def test_a_line_of_very_many_signs_takes_time_by_its_length(sign, tmp_path):
+    (tmp_path / "a.txt").write_text(60_000 * sign)
+    began = time.process_time()
+    read_transcripts(tmp_path / "a.txt")
+    assert time.process_time() - began < 30  # by its square, it would be minutes

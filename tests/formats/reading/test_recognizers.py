@@ -189,11 +189,57 @@ FORMS = {
             },
         },
     },
+    "Gladia, older": {
+        "prediction": [
+            {"words": [{"word": f" {w}", "time_begin": s, "time_end": e, "confidence": 0.9} for w, s, e in ENDED],
+             "language": "en", "transcription": "Uh, the the dog ran.", "confidence": 0.9, "time_begin": 0.1,
+             "time_end": 1.5, "speaker": "not_activated", "channel": "channel_0"}
+        ],
+        "prediction_raw": {"metadata": {"nb_channels": 1}},
+    },
+    "Sonix": {
+        "name": "a.wav",
+        "transcript": [
+            {"speaker": None, "start_time": 0.1, "end_time": 1.5, "text": "Uh, the the dog ran.",
+             "words": [{"text": w, "start_time": s, "end_time": e} for w, s, e in ENDED]}
+        ],
+    },
+    "Fireflies": {
+        "data": {"transcript": {"title": "a", "sentences": [
+            {"index": 0, "speaker_name": None, "text": "Uh, the the dog ran.", "start_time": 0.1, "end_time": 1.5}
+        ]}}
+    },
+    "Fireflies, list": [{"sentence": "Uh, the the dog ran.", "startTime": "0.1", "endTime": "1.5"}],
+    "tl;dv": {"data": [{"speaker": None, "text": "Uh, the the dog ran.", "startTime": 0.1, "endTime": 1.5}]},
+    "Happy Scribe": [
+        {"speaker": None, "words": [{"text": w, "type": "text", "data_start": s, "data_end": e} for w, s, e in ENDED]}
+    ],
+    "NeMo, words": [{"word": w, "start": s, "end": e} for w, s, e in ENDED],
+    "WhisperX, words": {"word_segments": [{"word": w, "start": s, "end": e} for w, s, e in ENDED]},
+    "Riva": {
+        "results": [{"alternatives": [{"transcript": "uh the the dog ran.", "words": [
+            {"word": w, "startTime": round(1000 * s), "endTime": round(1000 * e)} for w, s, e in ENDED
+        ]}]}]
+    },
+    "Soniox": {
+        "text": "uh the the dog ran.",
+        "tokens": [
+            {"text": text, "start_ms": round(1000 * s), "end_ms": round(1000 * e), "confidence": 0.9}
+            for w, s, e in WORDS for text in (f" {w[0]}", w[1:])
+        ] + [{"text": ".", "start_ms": 1500, "end_ms": 1500}, {"text": "<end>"}],
+    },
     "Azure, list": [
         {"RecognitionStatus": "Success", "Offset": 1000000, "Duration": 14000000, "DisplayText": "Uh, the the dog ran."}
     ],
 }  # fmt: skip
-WITHOUT_WORD_TIMES = ("whisper.cpp", "Azure, one utterance", "Azure, list")
+WITHOUT_WORD_TIMES = (
+    "whisper.cpp",
+    "Azure, one utterance",
+    "Azure, list",
+    "Fireflies",
+    "Fireflies, list",
+    "tl;dv",
+)
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -212,13 +258,14 @@ def test_tokens_of_whisper_cpp_are_words(tmp_path):
     assert [word for word, _ in found.transcript.utterances[0].word_times] == ["uh", "the", "the", "dog", "ran"]
 
 
-@pytest.mark.parametrize("name", ["Deepgram", "AWS", "Speechmatics", "ElevenLabs", "Rev.ai"])
+@pytest.mark.parametrize("name", ["Deepgram", "AWS", "Speechmatics", "ElevenLabs", "Rev.ai", "Sonix"])
 def test_speakers_are_told_apart(name, tmp_path):
     text = json.dumps(FORMS[name])
     labels = {
         "Deepgram": ('"word": "dog"', '"speaker": 1, "word": "dog"'),
         "AWS": ('"start_time": "1.0"', '"speaker_label": "spk_1", "start_time": "1.0"'),
         "Speechmatics": ('"dog", "speaker": "UU"', '"dog", "speaker": "S2"'),
+        "Sonix": ('{"text": "dog"', ']}, {"speaker": "B", "words": [{"text": "dog"'),
         "ElevenLabs": ('"text": "dog"', '"speaker_id": "s2", "text": "dog"'),
         "Rev.ai": (
             '{"type": "text", "value": "dog"',
@@ -227,7 +274,11 @@ def test_speakers_are_told_apart(name, tmp_path):
     }
     old, new = labels[name]
     assert old in text
-    text = text.replace(old, new, 1).replace(', ]}, {"speaker"', ']}, {"speaker"')
+    text = (
+        text.replace(old, new, 1)
+        .replace(', ]}, {"speaker"', ']}, {"speaker"')
+        .replace('"text": "Uh, the the dog ran.", "words"', '"words"')
+    )
     found = read(tmp_path, text)
     assert len({each.speaker for each in found.transcript.utterances}) == 2
     assert [word for each in found.transcript.utterances for word in each.verbatim()] == [word for word, *_ in WORDS]
@@ -491,6 +542,9 @@ TURNS = {
     "times alone": "00:00:01\nAnn: Um, a dog.\n00:00:03\nBob: Yes!\n00:00:04\nAnn: No.\n",
     "with a footer": "Ann Lee  0:01\nUm, a dog.\n\nBob  0:03\nYes!\n\nAnn Lee  0:04\nNo.\n\n"
     "Transcribed by https://otter.ai\n",
+    "Happy Scribe": "[00:00:01.00] - Ann\nUm, a dog.\n\n[00:00:03.00] - Bob\nYes!\n\n[00:00:04.00] - Ann\nNo.\n",
+    "Fathom": "0:01 - Ann Lee (Acme)\n  Um, a dog.\n\n0:03 - Bob\n  Yes!\n\n0:04 - Ann Lee (Acme)\n  No.\n",
+    "Sonix": "[00:00:01] Speaker1\nUm, a dog.\n\n[00:00:03] Speaker2\nYes!\n\n[00:00:04] Speaker1\nNo.\n",
     "time first": "0:01 Ann\nUm, a dog.\n0:03 Bob\nYes!\n0:04 Ann\nNo.\n",
 }
 
@@ -515,3 +569,28 @@ def test_times_in_speech_are_speech(tmp_path):
     text = "It was late.\nWe met at 7:00\nand left.\nAnn: it was 10:30 today.\n"
     assert all(span is None for *_, span in said(read(tmp_path, text, "a.txt")))
     assert "met" in said(read(tmp_path, text, "a.txt"))[1][1]
+
+
+@pytest.mark.parametrize("times", [(2, 1), (-1, 2), (1, None), ("soon", 2), (1, 1e300)], ids=str)
+@pytest.mark.parametrize("form", ["segments", "words", "transcript"])
+def test_words_whose_times_cannot_be_right_stay(form, times, tmp_path):
+    rows = [
+        {"text": text, "start": start, "end": end}
+        for text, start, end in (("yes.", 0, 1), ("a", *times), ("dog.", 3, 4))
+    ]
+    found = read(tmp_path, {form: rows, "language": "en"})
+    assert [word for each in found.transcript.utterances for word in each.verbatim()] == ["yes", "a", "dog"]
+    assert any("cannot be right" in note and "1, first at" in note for note in found.notes)
+
+
+def test_speakers_below_one_time(tmp_path):
+    text = "00:00:00\nAnn Lee: Um, a dog.\nIt ran.\nBob: Yes!\n00:05:00\nAnn Lee: No.\nBob: So.\n"
+    found = read(tmp_path, text, "a.txt")
+    assert [(speaker, text) for speaker, text, _ in said(found)] == [
+        ("PAR0", "&-um a dog ."), ("PAR0", "it ran ."), ("PAR1", "yes !"), ("PAR0", "no ."), ("PAR1", "so ."),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["[0:01] - Yes\n[0:03] - No\n", "0:01 - Yes\n0:03 - No\n", "[0:01] Yes\n[0:03] No\n"])
+def test_a_word_behind_a_time_is_said(text, tmp_path):
+    assert [words for _, words, _ in said(read(tmp_path, text, "a.txt"))] == ["yes .", "no ."]

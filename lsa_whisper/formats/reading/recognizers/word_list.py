@@ -1,4 +1,7 @@
-"""Recognizers that list words: OpenAI's interface, ElevenLabs, Vosk, AssemblyAI (whose times are in milliseconds)."""
+"""Recognizers that list words: OpenAI's interface, ElevenLabs, Vosk, AssemblyAI (whose times are in milliseconds).
+
+Soniox lists parts of words as ``tokens``; a word begins with a space.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,10 @@ from lsa_whisper.formats.reading.recognizers.fields import field_of, rows, scale
 from lsa_whisper.formats.reading.source import Source
 from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
 
-_MILLISECONDS = ("acoustic_model", "audio_duration", "utterances")
-"""AssemblyAI's fields."""
+_MILLISECONDS = ("acoustic_model", "audio_duration", "utterances", "tokens")
+"""The fields of AssemblyAI and Soniox."""
+_NO_WORDS = ("<end>", "<fin>")
+"""What Soniox writes where speech ends."""
 
 
 def matches(found: Mapping[str, Any]) -> bool:
@@ -20,11 +25,31 @@ def matches(found: Mapping[str, Any]) -> bool:
 
 def _listed(found: Mapping[str, Any]) -> list[Any]:
     """Return the words; those of utterances if they stand there only, or the utterances if they have none."""
-    listed = (found.get(name) for name in ("words", "result"))
+    listed = (found.get(name) for name in ("words", "result", "word_segments"))
     if words := next((words for words in listed if isinstance(words, list)), []):
         return words
+    if isinstance(tokens := found.get("tokens"), list):
+        return _joined(tokens)
     utterances = found.get("utterances")
     return [part for each in utterances for part in _parts(each)] if isinstance(utterances, list) else []
+
+
+def _joined(tokens: list[Any]) -> list[Any]:
+    """Return the words that ``tokens`` make up, without those of a translation."""
+    words: list[Any] = []
+    last: dict[str, Any] = {}
+    for each in tokens:
+        text = each.get("text") if isinstance(each, Mapping) else None
+        if not isinstance(text, str):
+            words.append(each)
+        elif text not in _NO_WORDS and each.get("translation_status") != "translation":
+            speaker, start, end = (each.get(name) for name in ("speaker", "start_ms", "end_ms"))
+            if last and not text[:1].isspace() and not last["text"][-1:].isspace() and last["speaker"] == speaker:
+                last |= {"text": last["text"] + text, "end": last["end"] if end is None else end}
+            else:
+                last = {"text": text, "speaker": speaker, "start": start, "end": end}
+                words.append(last)
+    return words
 
 
 def _parts(utterance: Any) -> list[Any]:

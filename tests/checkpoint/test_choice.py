@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from lsa_whisper.checkpoint import hub as hub_module
-from lsa_whisper.checkpoint.choice import choose_model, list_models, remember_model, use_model
-from lsa_whisper.checkpoint.choice.settings import read_settings, settings_file
+from lsa_whisper.checkpoint.choice import choose_model, list_models, use_model
+from lsa_whisper.checkpoint.user_settings import read_settings, remember_model, settings_file
 from lsa_whisper.cli import main
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.system.shipped import NANO, shipped

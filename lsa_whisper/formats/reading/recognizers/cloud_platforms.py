@@ -1,0 +1,202 @@
+"""The JSON of the large cloud platforms: AWS Transcribe, Azure Speech, Google Speech-to-Text and IBM Watson.
+
+AWS lists items, which are words or punctuation, with the labels of their speakers. Azure has phrases: of a batch, of
+fast transcription, or the detailed result of one utterance. The results of Watson have nearly the form of Google's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lsa_whisper.formats.reading.recognizers.fields import (
+    field_of,
+    first,
+    rows,
+    scaled,
+    seconds_of,
+    speaker_name,
+    text_of,
+    word_of,
+)
+from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
+from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
+
+
+def is_aws(found: Mapping[str, Any]) -> bool:
+    """Return whether ``found`` has the transcripts and items of AWS Transcribe."""
+    results = found.get("results")
+    return isinstance(results, Mapping) and ("transcripts" in results or "items" in results)
+
+
+def read_aws(found: Mapping[str, Any], source: Source, place: str) -> None:
+    """Add the utterances that the items make up."""
+    results = found["results"]
+    source.language = text_of(results, "language_code") or None
+    source.spoken = utterances_of(_aws_words(results, place), source.language)
+    if not source.spoken:
+        whole = (text_of(each, "transcript") for each, _ in rows(results.get("transcripts"), f"{place}: transcript"))
+        source.spoken = [SpokenText("", text, place=place) for text in whole if text]
+
+
+def _aws_words(results: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
+    speakers = _aws_speakers(results.get("speaker_labels"), place)
+    before: RecognizedWord | None = None
+    for each, here in rows(results.get("items"), f"{place}: item"):
+        text = text_of(first(each.get("alternatives"), here), "content")
+        start, end = each.get("start_time"), each.get("end_time")
+        channel = each.get("channel_label")
+        speaker = speaker_name(each.get("speaker_label")) or speaker_name(channel) or speakers.get(str(start), "")
+        if before and (start is None or not speaker):
+            speaker = before.speaker
+        if text:
+            before = word_of(text, start, end, speaker, here, before)
+            yield before
+
+
+def _aws_speakers(labels: Any, place: str) -> dict[str, str]:
+    """Return the speaker of each word by its start; newer files have the label in the item itself."""
+    segments = labels.get("segments") if isinstance(labels, Mapping) else None
+    return {
+        str(item.get("start_time")): speaker_name(item.get("speaker_label") or segment.get("speaker_label"))
+        for segment, here in rows(segments, f"{place}: segment")
+        for item, _ in rows(segment.get("items"), f"{here}, item")
+    }
+
+
+_TICK_S = 1e-7
+_AZURE_LISTS = ("recognizedPhrases", "phrases")
+_AZURE_COMBINED = ("combinedRecognizedPhrases", "combinedPhrases")
+
+
+def is_azure(found: Mapping[str, Any]) -> bool:
+    """Return whether ``found`` has Azure's phrases, or is the result of one utterance."""
+    return any(isinstance(found.get(name), list) for name in _AZURE_LISTS) or (
+        "NBest" in found or "DisplayText" in found
+    )
+
+
+def read_azure(found: Mapping[str, Any], source: Source, place: str) -> None:
+    """Add each phrase as recognized; with several channels, each is a speaker."""
+    listed = field_of(found, *_AZURE_LISTS)
+    phrases = list(rows(listed if listed is not None else [found], f"{place}: phrase"))
+    channels = {phrase.get("channel") for phrase, _ in phrases}
+    for phrase, here in phrases:
+        source.language = source.language or text_of(phrase, "locale") or None
+        best = first(field_of(phrase, "nBest", "NBest"), here) or phrase
+        text = text_of(best, "display", "Display", "text", "DisplayText", "lexical", "Lexical") or text_of(
+            phrase, "DisplayText"
+        )
+        words = list(_azure_words(best, here))
+        channel = f"channel {phrase.get('channel')}" if len(channels) > 1 else ""
+        speaker = speaker_name(field_of(phrase, "speaker", "Speaker")) or channel
+        complete = len(words) == len(text.split())
+        timed = tuple((one.text, one.span if one.span.duration_ms else None) for one in words) if complete else ()
+        text = text or " ".join(one.text for one in words)
+        if text:
+            source.spoken.append(
+                SpokenText(speaker, text, _azure_span(phrase, here) or _azure_span(best, here), timed, place=here)
+            )
+    if not source.spoken:
+        whole = (
+            text_of(each, "display", "text") for each, _ in rows(field_of(found, *_AZURE_COMBINED), f"{place}: phrase")
+        )
+        source.spoken = [SpokenText("", text, place=place) for text in whole if text]
+
+
+def _azure_words(best: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
+    before: RecognizedWord | None = None
+    for each, here in rows(field_of(best, "displayWords", "DisplayWords", "words", "Words"), f"{place}, word"):
+        text = text_of(each, "displayText", "DisplayText", "word", "Word", "text")
+        start, end = _azure_times(each)
+        if text:
+            before = word_of(text, start, end, "", here, before)
+            yield before
+
+
+def _azure_span(row: Mapping[str, Any], place: str) -> Any:
+    start, end = _azure_times(row)
+    return span_of_seconds(start, end, place)
+
+
+def _azure_times(row: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return start and end in seconds: from ticks of 100 ns, milliseconds, or ``PT0.5S``."""
+    for names, unit in (
+        (("offsetInTicks", "durationInTicks"), _TICK_S),
+        (("offsetMilliseconds", "durationMilliseconds"), 0.001),
+        (("Offset", "Duration"), _TICK_S),
+        (("offset", "duration"), 1.0),
+    ):
+        start, length = (seconds_of(row.get(name)) for name in names)
+        if start is not None:
+            start, length = scaled(start, unit), scaled(length, unit)
+            numbers = isinstance(start, int | float) and isinstance(length, int | float)
+            return start, start + length if numbers else length
+    return None, None
+
+
+_HESITATION = "%HESITATION"
+"""What Watson writes for a filled pause."""
+
+
+def is_google(found: Mapping[str, Any]) -> bool:
+    """Return whether ``found`` has a list of results with alternatives."""
+    results = _google_results(found)
+    return isinstance(results, list) and any(isinstance(each, Mapping) and "alternatives" in each for each in results)
+
+
+def _google_results(found: Mapping[str, Any]) -> Any:
+    response = found.get("response")
+    results = (response if isinstance(response, Mapping) else found).get("results")
+    if isinstance(results, Mapping) and len(results) == 1:  # of a batch of one file, by its address
+        (inner,) = results.values()
+        transcript = inner.get("transcript") if isinstance(inner, Mapping) else None
+        return transcript.get("results") if isinstance(transcript, Mapping) else None
+    return results
+
+
+def read_google(found: Mapping[str, Any], source: Source, place: str) -> None:
+    """Add the utterances of the best alternatives; with speakers, those of the last result, which has all words."""
+    results = list(rows(_google_results(found), f"{place}: result"))
+    best = [(first(each.get("alternatives"), here), here) for each, here in results]
+    source.language = next(
+        (code for each, _ in results if (code := text_of(each, "languageCode", "language_code"))), None
+    )
+    labels = ((row.get("from"), row.get("speaker")) for row, _ in rows(found.get("speaker_labels"), f"{place}: label"))
+    speakers = {start: speaker_name(speaker) for start, speaker in labels if isinstance(start, int | float)}
+    words = [list(_google_words(each, here, speakers)) for each, here in best]
+    if (
+        words
+        and any(word.speaker for word in words[-1])
+        and not any(word.speaker for some in words[:-1] for word in some)
+    ):
+        best, words = best[-1:], words[-1:]
+    for (each, here), some in zip(best, words, strict=True):
+        text = text_of(each, "transcript")
+        source.spoken += utterances_of(some, source.language) or ([SpokenText("", text, place=here)] if text else [])
+
+
+def _google_words(best: Mapping[str, Any], place: str, speakers: Mapping[Any, str]) -> Iterator[RecognizedWord]:
+    before: RecognizedWord | None = None
+    listed = best.get("timestamps")
+    for number, each in enumerate(listed if isinstance(listed, list) else (), 1):  # Watson's [word, start, end]
+        if isinstance(each, list) and len(each) == 3 and isinstance(each[0], str) and each[0].strip():
+            text = "uh" if each[0] == _HESITATION else each[0].strip()
+            speaker = speakers.get(each[1], "") if isinstance(each[1], int | float) else ""
+            before = word_of(text, each[1], each[2], speaker, f"{place}, word {number}", before)
+            yield before
+    for row, here in rows(best.get("words"), f"{place}, word"):
+        text = text_of(row, "word").partition("|")[0]
+        start = _google_time(field_of(row, "startTime", "start_time", "startOffset", "start_offset"))
+        end = _google_time(field_of(row, "endTime", "end_time", "endOffset", "end_offset"))
+        if end is not None and start is None:
+            start = 0.0  # a field that is zero may be left out
+        speaker = speaker_name(field_of(row, "speakerLabel", "speaker_label", "speakerTag", "speaker_tag") or None)
+        if text:
+            before = word_of(text, start, end, speaker, here, before)
+            yield before
+
+
+def _google_time(value: Any) -> Any:
+    """Return a time in seconds: Google's are texts or objects, the whole numbers of NVIDIA Riva are milliseconds."""
+    return scaled(value, 0.001) if isinstance(value, int) else seconds_of(value)

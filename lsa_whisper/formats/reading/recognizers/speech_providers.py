@@ -1,0 +1,125 @@
+"""The JSON of providers of speech recognition: Deepgram, Rev.ai and Speechmatics.
+
+Deepgram has the words of the best alternative of each channel, or those of its utterances; Rev.ai has monologues of
+elements, and Speechmatics results, which are words or punctuation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lsa_whisper.formats.reading.recognizers.fields import first, rows, speaker_name, text_of, word_of
+from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
+from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
+
+_DEEPGRAM_LISTS = ("channels", "utterances")
+
+
+def is_deepgram(found: Mapping[str, Any]) -> bool:
+    """Return whether ``found`` has Deepgram's channels or utterances."""
+    results = found.get("results")
+    return isinstance(results, Mapping) and any(isinstance(results.get(name), list) for name in _DEEPGRAM_LISTS)
+
+
+def read_deepgram(found: Mapping[str, Any], source: Source, place: str) -> None:
+    """Add the utterances of all channels; with several channels, each is a speaker."""
+    results = found["results"]
+    channels = list(rows(results.get("channels"), f"{place}: channel"))
+    for number, (channel, here) in enumerate(channels):
+        source.language = source.language or text_of(channel, "detected_language") or None
+        best = first(channel.get("alternatives"), f"{here}, alternative")
+        name = f"channel {number + 1}" if len(channels) > 1 else ""
+        spoken = utterances_of(_deepgram_words(best, name, here), source.language) or list(
+            _deepgram_sentences(best, name, here)
+        )
+        text = text_of(best, "transcript")
+        source.spoken += spoken or ([SpokenText(name, text, place=here)] if text else [])
+    if not source.spoken:
+        source.spoken = list(_deepgram_utterances(results, place))
+
+
+def _deepgram_utterances(results: Mapping[str, Any], place: str) -> Iterator[SpokenText]:
+    for each, here in rows(results.get("utterances"), f"{place}: utterance"):
+        speaker, text = speaker_name(each.get("speaker")), text_of(each, "transcript")
+        words = tuple((word.text, word.span) for word in _deepgram_words(each, speaker, here))
+        timed = words if len(words) == len(text.split()) else ()
+        if text:
+            yield SpokenText(
+                speaker, text, span_of_seconds(each.get("start"), each.get("end"), here), timed, place=here
+            )
+
+
+def _deepgram_sentences(best: Mapping[str, Any], name: str, place: str) -> Iterator[SpokenText]:
+    """Yield the sentences of paragraphs, which have times where the words are left out."""
+    paragraphs = best.get("paragraphs")
+    listed = paragraphs.get("paragraphs") if isinstance(paragraphs, Mapping) else None
+    for paragraph, here in rows(listed, f"{place}, paragraph"):
+        speaker = name or speaker_name(paragraph.get("speaker"))
+        for each, inner in rows(paragraph.get("sentences"), f"{here}, sentence"):
+            if text := text_of(each, "text"):
+                yield SpokenText(speaker, text, span_of_seconds(each.get("start"), each.get("end"), inner), place=inner)
+
+
+def _deepgram_words(best: Mapping[str, Any], name: str, place: str) -> Iterator[RecognizedWord]:
+    before: RecognizedWord | None = None
+    for each, here in rows(best.get("words"), f"{place}, word"):
+        text = text_of(each, "punctuated_word", "word")
+        speaker = speaker_name(each.get("speaker")) or (before.speaker if before else "")
+        if text:
+            before = word_of(text, each.get("start"), each.get("end"), name or speaker, here, before)
+            yield before
+
+
+def is_rev(found: Mapping[str, Any]) -> bool:
+    """Return whether ``found`` has Rev's monologues."""
+    return isinstance(found.get("monologues"), list)
+
+
+def read_rev(found: Mapping[str, Any], source: Source, place: str) -> None:
+    """Add the utterances of each monologue."""
+    names = {each.get("id"): text_of(each, "name") for each, _ in rows(found.get("speakers"), f"{place}: speaker")}
+    for each, here in rows(found["monologues"], f"{place}: monologue"):
+        number = each.get("speaker")
+        name = names.get(number) if isinstance(number, int | str) else None
+        source.spoken += utterances_of(_rev_words(each, name or speaker_name(number), here))
+
+
+def _rev_words(monologue: Mapping[str, Any], speaker: str, place: str) -> Iterator[RecognizedWord]:
+    before: RecognizedWord | None = None
+    for each, here in rows(monologue.get("elements"), f"{place}, element"):
+        text = text_of(each, "value")
+        if text:
+            before = word_of(text, each.get("ts"), each.get("end_ts"), speaker, here, before)
+            yield before
+
+
+_UNKNOWN = "UU"
+
+
+def is_speechmatics(found: Mapping[str, Any]) -> bool:
+    """Return whether ``found`` has results with a type and a start, as Speechmatics writes them."""
+    results = found.get("results")
+    return isinstance(results, list) and any(isinstance(each, Mapping) and "start_time" in each for each in results)
+
+
+def read_speechmatics(found: Mapping[str, Any], source: Source, place: str) -> None:
+    """Add the utterances that the words make up."""
+    metadata = found.get("metadata")
+    settings = metadata.get("transcription_config") if isinstance(metadata, Mapping) else None
+    source.language = text_of(settings, "language") or None if isinstance(settings, Mapping) else None
+    source.spoken = utterances_of(_speechmatics_words(found, place), source.language)
+
+
+def _speechmatics_words(found: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
+    before: RecognizedWord | None = None
+    for each, here in rows(found["results"], f"{place}: result"):
+        best = first(each.get("alternatives"), here)
+        text = text_of(best, "content")
+        speaker = speaker_name(best.get("speaker"))
+        if before and each.get("type") == "punctuation":
+            speaker = before.speaker
+        if text:
+            speaker = "" if speaker == _UNKNOWN else speaker
+            before = word_of(text, each.get("start_time"), each.get("end_time"), speaker, here, before)
+            yield before

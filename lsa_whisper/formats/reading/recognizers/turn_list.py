@@ -1,0 +1,107 @@
+"""Recognizers and meeting notes that list turns, each with its speaker, and words or sentences in it.
+
+Gladia lists them as ``utterances`` of its transcription, and in the older interface as ``prediction``; Sonix as
+``transcript``, Fireflies as ``sentences``, tl;dv as ``data``, Happy Scribe and others as a list alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lsa_whisper.formats.reading.recognizers.fields import field_of, rows, speaker_name, text_of
+from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
+from lsa_whisper.timespan import TimeSpan
+
+_HOLDERS = ("result", "payload", "data", "transcription", "transcript")
+"""The fields that hold the list, one within the other."""
+_LISTS = ("prediction", "sentences", "transcript", "data")
+_TEXTS = ("text", "transcription", "sentence")
+_STARTS = ("start", "time_begin", "start_time", "startTime", "data_start")
+_ENDS = ("end", "time_end", "end_time", "endTime", "data_end")
+_OWN = frozenset(("sentence", *_STARTS[1:]))
+"""Fields that tell these turns from the segments of Whisper's programs."""
+_UNKNOWN = "not_activated"
+"""The speaker in the older interface of Gladia, without diarization."""
+
+
+def matches(found: Mapping[str, Any]) -> bool:
+    """Return whether ``found`` has a list of turns, or a transcription of Gladia's without one."""
+    return bool(_turns(found) or _transcription(found))
+
+
+def are_turns(found: list[Any]) -> bool:
+    """Return whether a list has turns with fields that no segment of Whisper's programs has."""
+    return any(not _OWN.isdisjoint(part) for each in found if _is_turn(each) for part in (each, *_parts(each)))
+
+
+def _turns(found: Mapping[str, Any], names: tuple[str, ...] = _LISTS) -> list[Any]:
+    for name in names:
+        if isinstance(listed := found.get(name), list) and any(map(_is_turn, listed)):
+            return listed
+    for name in _HOLDERS:
+        inner = found.get(name)
+        names = (*_LISTS, "utterances") if name == "transcription" else _LISTS
+        if isinstance(inner, Mapping) and (listed := _turns(inner, names)):
+            return listed
+    return []
+
+
+def _transcription(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return Gladia's transcription, which has the whole text; an empty object if there is none."""
+    if isinstance(found.get("full_transcript"), str):
+        return found
+    inner = (found.get(name) for name in _HOLDERS)
+    return next((full for each in inner if isinstance(each, Mapping) and (full := _transcription(each))), {})
+
+
+def _is_turn(row: Any) -> bool:
+    if not isinstance(row, Mapping) or not (text_of(row, *_TEXTS) or _parts(row)):
+        return False
+    return any(name in row for name in ("speaker", "speaker_name", *_STARTS))
+
+
+def _parts(turn: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    words = turn.get("words")
+    return [each for each in words if isinstance(each, Mapping)] if isinstance(words, list) else []
+
+
+def read(found: Mapping[str, Any], source: Source, place: str) -> None:
+    """Add each turn as recognized."""
+    turns, whole = list(rows(_turns(found), f"{place}: utterance")), _transcription(found)
+    languages = whole.get("languages")
+    named = [each for each in languages if isinstance(each, str)] if isinstance(languages, list) else []
+    spoken = (text_of(each, "language") for each, _ in turns)
+    source.language = next(filter(None, (*named, source.language, *spoken)), None)
+    for each, here in turns:
+        words = tuple(_words(each, here))
+        text = text_of(each, *_TEXTS) or " ".join(word for word, _ in words)
+        if text:
+            complete = words if len(words) == len(text.split()) else ()
+            span = _span(each, here) or _around(complete)
+            source.spoken.append(SpokenText(_speaker(each), text, span, complete, place=here))
+    if not source.spoken and (text := text_of(whole, "full_transcript")):
+        source.spoken = [SpokenText("", text, place=place)]
+
+
+def _words(turn: Mapping[str, Any], place: str) -> Iterator[tuple[str, TimeSpan | None]]:
+    for each, here in rows(turn.get("words"), f"{place}, word"):
+        text = text_of(each, "word", "text")
+        if text:
+            yield text.replace(" ", "_"), _span(each, here)
+
+
+def _span(row: Mapping[str, Any], place: str) -> TimeSpan | None:
+    return span_of_seconds(field_of(row, *_STARTS), field_of(row, *_ENDS), place)
+
+
+def _around(words: tuple[tuple[str, TimeSpan | None], ...]) -> TimeSpan | None:
+    spans = [span for _, span in words if span]
+    return spans[0] | spans[-1] if spans else None
+
+
+def _speaker(turn: Mapping[str, Any]) -> str:
+    speaker = field_of(turn, "speaker_name", "speaker")
+    if isinstance(speaker, Mapping):
+        return text_of(speaker, "display_name", "name")
+    return "" if speaker == _UNKNOWN else speaker_name(speaker)
