@@ -137,6 +137,7 @@ def test_sessions_without_word_times_are_not_spliced(session, talk, tmp_path):
     assert made.spliced["segments"] == 0
 
 
+@pytest.mark.slow
 def test_shards_hold_the_spliced_sound(corpus, tmp_path):
     made = prepare([corpus], tmp_path / "data", context_s=8, splice=0.3, shards=1)
     (shard,) = made.out.glob("train-*.parquet")

@@ -72,6 +72,7 @@ def test_whisper_normalization_is_that_of_openai():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not AMI.exists(), reason="../shared/data/ami is absent")
 def test_whisper_normalization_equals_openai_whisper_on_real_speech():
     normalizers = pytest.importorskip("whisper.normalizers", reason="openai-whisper is not installed")

@@ -85,6 +85,7 @@ def test_most_windows_decide_the_language_of_a_recording(bilingual, recordings):
     assert result.transcript.languages == ["eng"] and len(result.utterances) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["transformers", "ct2"])
 def test_another_language_is_not_translated_if_no_language_is_named(recordings, engine, tmp_path, monkeypatch):
     """A model without fine-tuning writes the language that it detects for certain, and English otherwise."""

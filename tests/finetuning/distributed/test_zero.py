@@ -150,6 +150,7 @@ def test_no_rank_holds_the_whole_model_and_one_reads_it(recipe, monkeypatch):
         assert len(parity.losses(recipe.parent / name)) == 1
 
 
+@pytest.mark.slow
 @needs_deepspeed
 @pytest.mark.parametrize("stage", [parity.ZERO3, ("strategy=zero2",)], ids=["zero3", "zero2"])
 def test_weights_are_not_rounded_and_times_neither(recipe, stage, monkeypatch):

@@ -128,6 +128,7 @@ def stop_in_step_4(line):
         raise StoppedError
 
 
+@pytest.mark.slow
 def test_a_stopped_run_goes_on_as_if_it_had_not_been(recipe, tmp_path):
     path = recipe()
     with pytest.raises(StoppedError):

@@ -116,6 +116,7 @@ def test_torchs_scaler_begins_at_the_recipes_scale_and_recovers_from_an_overflow
     assert 0 < skipped < 40 and weight.item() < 1 and scaler.get_scale() < 2.0**40
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("deepspeed") is None, reason="DeepSpeed is not installed")
 @pytest.mark.parametrize("stage", [parity.ZERO3, ("strategy=zero2",)], ids=["zero3", "zero2"])
 def test_zero_in_fp16_recovers_from_an_overflow_and_learns_as_in_fp32(tmp_path, stage, monkeypatch):

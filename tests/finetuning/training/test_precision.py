@@ -151,6 +151,7 @@ def test_a_step_that_deepspeed_discards_is_no_better(tmp_path):
         watch.on_pre_optimizer_step(None, STATE, None, optimizer=types.SimpleNamespace(step_was_overflow=True))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("deepspeed") is None, reason="DeepSpeed is not installed")
 def test_a_run_under_zero_that_diverges_stops_too(tmp_path, monkeypatch):
     parity.build_here(monkeypatch.setenv)

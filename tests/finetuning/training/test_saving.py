@@ -158,6 +158,7 @@ def require_between(base, name, *settings, processes=1):
     assert any(not torch.equal(alone[key], start[key]) for key in start)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [(), (ADAPTER,), ("training.ema_decay=0.5",)], ids=["full", "adapter", "average"])
 def test_weights_lie_between_the_base_and_the_run(base, settings):
     require_between(base, settings[0].partition("=")[0] if settings else "full", *settings)

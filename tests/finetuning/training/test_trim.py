@@ -195,6 +195,7 @@ def losses(path, text, share, batch, accumulation=1, processes=1, order="group_b
     return [line["loss"] for line in lines if "loss" in line]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0, 0.5])
 @pytest.mark.parametrize("order", ["group_by_length", "random"])
 def test_a_step_is_the_same_however_it_is_split(unequal, scratch_recipe, tmp_path, share, order):
