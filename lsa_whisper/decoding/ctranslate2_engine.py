@@ -252,7 +252,7 @@ class CTranslate2Decoder:
         ]
 
     def _first_steps(self, prompt: list[int], hidden: Any, batch: int) -> list[tuple[np.ndarray, float]]:
-        """Return the logits of each window's next token after a prompt, before any rule, and of no speech."""
+        """Return the logits of each window's next token after a prompt, and the chance of no speech."""
         results = self._model.generate(
             hidden,
             [[*prompt, self._allowed.end]] * batch,

@@ -125,11 +125,10 @@ speech that a model hardly understands, sentences are found that are more probab
 TOKENS_PER_S = 30.0
 """Speech has at most about this many tokens per second, even in a vocabulary of single letters; a repetition loop has
 more."""
-
-
 COMPARED_TOKENS_PER_S = 8.0
-"""At most so many tokens per second has a second text, which is compared only if it has an end: speech of five words a
-second, in the vocabulary of OpenAI's models."""
+"""The same of a second text, which is compared only if it has an end: speech of five words a second, in the vocabulary
+of OpenAI's models. In 4.5 minutes of real speech (OpenAI's base in int8), one window that repeated itself up to the
+decoder's limit took about 9 of 25 seconds of one processor."""
 
 
 def tokens_per_s(style: DecodingStyle) -> float:

@@ -31,8 +31,8 @@ def log_mel(extractor: Any, windows: Sequence[np.ndarray], input_s: float) -> to
 class LastEncoded:
     """What the encoder made of the last window that it was given alone.
 
-    The language of a short recording is detected in the window that is decoded: encoding it once takes a quarter less
-    time for recordings of up to 30 seconds.
+    The language of a recording of up to 30 seconds is detected in the window that is decoded, which need not be encoded
+    twice.
     """
 
     def __init__(self) -> None:

@@ -55,7 +55,7 @@ def _unknown_languages(transcript: Transcript, known_language: Callable[[str], b
     line = next((line for line in transcript.headers if line.name == "@Languages"), None)
     codes = [code for code in transcript.languages if len(code) == 3 and _is_unknown(code, known_language)]
     return [
-        Problem(transcript.path, *value_place(line, code), "unknown-language", f"there is no language {code!r}")
+        Problem(transcript.path, *value_place(line, code), "unknown-language", f"{code!r} is not a language code")
         for code in codes
         if line
     ]
