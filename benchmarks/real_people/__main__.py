@@ -22,6 +22,7 @@ from benchmarks import result
 from benchmarks.real_people import plain_example
 from benchmarks.real_people.corpus import CLEAN, Clip, clips_of, copy_corpus, folds_of
 from benchmarks.real_people.scores import Counts, by_set, count, figures, total
+from benchmarks.real_people.variants import VARIANTS, train
 from lsa_whisper.finetuning.from_corpus import finetune
 from lsa_whisper.transcription import Transcriber
 
@@ -46,6 +47,7 @@ TRAINED: dict[str, Callable[[Path, Path, Path, int], Path]] = {
     "plain example": lambda corpus, base, out, seed: plain_example.train(corpus, base, out, seed, space=False),
     "plain example, space": lambda corpus, base, out, seed: plain_example.train(corpus, base, out, seed, space=True),
 }
+STYLES = STOCK | {name: variant.style for name, variant in VARIANTS.items()}
 
 
 def main() -> None:
@@ -57,7 +59,7 @@ def main() -> None:
         "--systems",
         nargs="+",
         default=[*STOCK, *TRAINED],
-        choices=[*STOCK, *TRAINED],
+        choices=[*STOCK, *TRAINED, *VARIANTS],
         help="What is measured; the figures of others are kept, of the same recordings and model.",
     )
     parser.add_argument("--seeds", type=int, default=3)
@@ -68,7 +70,7 @@ def main() -> None:
     folds = folds_of(clips, options.folds)
     rows: dict[str, list[Counts]] = {}
     for system in options.systems:
-        seeds = range(options.seeds) if system in TRAINED else range(1)
+        seeds = range(1) if system in STOCK else range(options.seeds)
         runs = [_counts(system, seed, folds, options.model, options.work) for seed in seeds]
         rows[system] = runs
         for name, row in _figures(clips, folds, runs).items():
@@ -97,7 +99,7 @@ def _counts(system: str, seed: int, folds: Sequence[Sequence[Clip]], base: Path,
         done = place / "counts.json"
         if not done.exists():
             others = [clip for at, other in enumerate(folds) if at != number for clip in other]
-            transcriber = Transcriber(_model(system, seed, others, base, place), style=STOCK.get(system))
+            transcriber = Transcriber(_model(system, seed, others, base, place), style=STYLES.get(system))
             place.mkdir(parents=True, exist_ok=True)
             done.write_text(json.dumps([count(transcriber, clip) for clip in fold]))
             shutil.rmtree(place / "model", ignore_errors=True)
@@ -109,7 +111,12 @@ def _model(system: str, seed: int, others: Sequence[Clip], base: Path, place: Pa
     """Return the model of a system, trained on ``others`` if it is a trained one."""
     if system in STOCK:
         return base
-    return TRAINED[system](copy_corpus(others, place / "corpus"), base, place, seed)
+    corpus = copy_corpus(others, place / "corpus")
+    return (
+        train(VARIANTS[system], corpus, base, place, seed)
+        if system in VARIANTS
+        else TRAINED[system](corpus, base, place, seed)
+    )
 
 
 def _figures(
