@@ -169,7 +169,8 @@ def _write(
             blocks.append(with_word_tier(block, words) if words and not block.word_times else block)
         else:
             blocks.append(with_times(block, result.span, words) if result.span else block)
-    chat.write(replace(source, blocks=blocks), job.target)
+    made = replace(source, blocks=blocks)
+    chat.write(made.linked() if any(result.span for result in timed) else made, job.target)
     partial.remove()
     without = sum(each.span is None for each in timed)
     counts = (len(timed), len(timed) - without)

@@ -1,7 +1,7 @@
 """Transcripts before and after alignment: plain text is read, and times are written.
 
-Bullets and ``%wor`` tiers are added, and no other character changes. A line of plain text is an utterance, with the
-speaker before a colon or without.
+Bullets and ``%wor`` tiers are added, and ``@Media`` no longer says that there are none; no other character changes. A line
+of plain text is an utterance, with the speaker before a colon or without.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def without_times(utterance: Utterance) -> Utterance:
 
 def text_without_times(transcript: Transcript) -> str:
     """Return the text of a transcript without bullets and ``%wor``, by which two transcripts are compared."""
-    blocks = [block if isinstance(block, Line) else without_times(block) for block in transcript.blocks]
+    blocks = [block if isinstance(block, Line) else without_times(block) for block in transcript.linked().blocks]
     return serialize(replace(transcript, blocks=blocks)).rstrip("\r\n")
 
 

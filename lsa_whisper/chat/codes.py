@@ -24,6 +24,8 @@ AGE = re.compile(r"\d{1,3};(?:(\d\d)\.(\d\d)?)?")
 OPTIONS = ("CA", "CA-Unicode", "IPA", "NoAlign", "bullets", "dummy", "heritage", "multi")
 MEDIA_KINDS = ("audio", "video", "missing")
 MEDIA_STATES = ("missing", "unlinked", "notrans")
+WITHOUT_BULLETS = re.compile(r",\s*(?:unlinked|notrans)\b")
+"""The states in ``@Media`` that say that no utterance has a bullet."""
 MEDIA_EXTENSIONS = ("mp3", "wav", "mp4", "m4a", "mov", "aif", "aiff", "flac", "ogg", "mpg", "mpeg", "avi", "wmv")
 
 LEADING_HEADERS = ("@UTF8", "@PID", "@Color words", "@Window", "@Font")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from lsa_whisper.chat.codes import LEADING_HEADERS, MEDIA_EXTENSIONS, SEXES
+from lsa_whisper.chat.codes import LEADING_HEADERS, MEDIA_EXTENSIONS, SEXES, WITHOUT_BULLETS
 from lsa_whisper.chat.lines import Line
 from lsa_whisper.chat.parse import parse
 from lsa_whisper.chat.scan import Token, scan
@@ -104,7 +104,7 @@ def _media(raw: str, timed: bool) -> str:
     raw = re.sub(r"[ \t]+,", ",", raw)
     raw = re.sub(rf"(:\t[^,\"]+)\.(?:{'|'.join(MEDIA_EXTENSIONS)}),", r"\1,", raw, flags=re.IGNORECASE)
     if timed:
-        return re.sub(r",\s*(?:unlinked|notrans)\b", "", raw)
+        return WITHOUT_BULLETS.sub("", raw)
     if re.search(r",\s*(?:missing|unlinked|notrans)\b", raw):
         return raw
     return re.sub(r"(,\s*(?:audio|video))(\s*)\Z", r"\1, unlinked\2", raw)

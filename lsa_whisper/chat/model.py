@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from lsa_whisper.chat.cached_attribute import cached_attribute
+from lsa_whisper.chat.codes import WITHOUT_BULLETS
 from lsa_whisper.chat.fluency import Fluency, count_disfluencies
 from lsa_whisper.chat.lines import Line, Problem
 from lsa_whisper.chat.main_tier import Utterance
@@ -94,6 +95,21 @@ class Transcript:
         """The media name in ``@Media``, without quotes; ``None`` without one."""
         value = self.header("@Media")
         return (value.split(",")[0].strip().strip('"') or None) if value else None
+
+    def linked(self) -> Transcript:
+        r"""Return the transcript for utterances with bullets: ``@Media`` does not say that there are none.
+
+        >>> from lsa_whisper.chat import parse
+        >>> parse("@Media:\tvisit, audio, unlinked").linked().blocks[0].raw
+        '@Media:\tvisit, audio'
+        """
+        blocks = [
+            replace(block, raw=WITHOUT_BULLETS.sub("", block.raw))
+            if isinstance(block, Line) and block.name == "@Media"
+            else block
+            for block in self.blocks
+        ]
+        return self if blocks == self.blocks else replace(self, blocks=blocks)
 
     @cached_attribute
     def participants(self) -> dict[str, Participant]:

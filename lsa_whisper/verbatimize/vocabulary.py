@@ -14,20 +14,20 @@ from lsa_whisper.verbatimize.clean_text import TAKEN_BACK, write_label
 
 _LETTERS = re.compile(r"[^\W\d_']+")
 _MAX_ONSET = 3
-_VOWELS = frozenset("aeiouy")
+_CONSONANTS = frozenset("bcdfghjklmnpqrstvwxz")
 
 
 def is_consonants(word: str) -> bool:
-    """Return whether ``word`` is one to three consonants, as they begin a word.
+    """Return whether ``word`` is one to three Latin consonants, as they begin a word.
 
     A cut-off word with a vowel has to begin a word that follows: on ten meeting clips, no other that a model wrote had
     been said (``sorryepesepepepep``, and whole words such as ``and``).
 
-    >>> is_consonants("st"), is_consonants("and"), is_consonants("ä")
-    (True, False, False)
+    >>> is_consonants("st"), is_consonants("č"), is_consonants("and"), is_consonants("ä"), is_consonants("ο")
+    (True, True, False, False, False)
     """
-    plain = unicodedata.normalize("NFD", word)
-    return len(word) <= _MAX_ONSET and not _VOWELS & set(plain)
+    plain = [letter for letter in unicodedata.normalize("NFD", word) if not unicodedata.combining(letter)]
+    return len(word) <= _MAX_ONSET and _CONSONANTS.issuperset(plain)
 
 
 class Vocabulary:

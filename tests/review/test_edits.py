@@ -113,6 +113,13 @@ def test_speaker_span_comment_and_review():
         edits.set_speaker(after, 0, "XYZ")
 
 
+def test_a_transcript_with_a_first_bullet_does_not_say_that_it_has_none():
+    plain = chat.parse(f"{HEAD.replace('audio', 'audio, unlinked')}*CHI:\tI see .\n@End\n")
+    after = edits.set_span(plain, 0, 100, 900)
+    assert after.header("@Media") == "a, audio" and not chat.check(after)
+    edits.verify_edit(plain, after)
+
+
 def test_a_word_is_moved_between_its_neighbors_only():
     after = edits.set_word_span(example(), 0, 2, 450, 880)
     assert after.utterances[0].word_times[2][1].start_ms == 450
@@ -229,8 +236,8 @@ def test_every_shared_file_keeps_what_was_not_touched():
         own = Counter(u.main + "".join(t.raw for t in u.tiers) for u in before.utterances)
         touched = sum(len(s.change.removed) + len(s.change.added) for s in history.done)
         assert sum((own - kept).values()) <= touched, path
-        headers = [line.raw for line in before.headers]
-        assert [line.raw for line in history.transcript.headers] == headers, path
+        headers = [line.raw for line in before.linked().headers]
+        assert [line.raw for line in history.transcript.linked().headers] == headers, path
         stored = [step_from_dict(step_as_dict(step)) for step in history.done]
         assert stored == history.done
         while history.undo():

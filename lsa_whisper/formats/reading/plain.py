@@ -171,7 +171,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         named = has_speaker_prefixes([line for _, line in parted], conventions)
         lines = parted if named else lines
     if named:
-        lines = _without_preamble(lines, source)
+        lines = _without_slips(_without_preamble(lines, source))
     speaker = ""
     for number, line in lines:
         found, text = split_speaker(line) if named else ("", line)
@@ -190,6 +190,17 @@ def _without_numbers(lines: list[tuple[int, str]], notes: list[str]) -> list[tup
         return lines
     notes.append(f"numbers of lines, which are left out: {len(numbers)}")
     return [(at, line[match.end() :]) for (at, line), match in zip(lines, numbered, strict=True) if match]
+
+
+def _without_slips(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return ``lines`` in which speakers that stand before colons elsewhere do not stand before a semicolon.
+
+    >>> _without_slips([(1, "D: hi"), (2, "D; so"), (3, "P; no")])
+    [(1, 'D: hi'), (2, 'D: so'), (3, 'P; no')]
+    """
+    names = {re.escape(name) for _, line in lines if (name := split_speaker(line)[0])}
+    slip = re.compile(rf"\A({'|'.join(names)})\s?;(?=\s)")
+    return [(number, slip.sub(r"\1:", line)) for number, line in lines]
 
 
 def _without_preamble(lines: list[tuple[int, str]], source: Source) -> list[tuple[int, str]]:

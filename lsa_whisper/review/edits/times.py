@@ -38,7 +38,7 @@ def set_span(transcript: Transcript, number: int, start_ms: int, end_ms: int) ->
     else:
         body = BULLET.sub("", old.main).rstrip()
         main = f"{body} {bullet}{line_end(old)}"
-    return put(transcript, number, [replace(old, main=main)])
+    return put(transcript.linked(), number, [replace(old, main=main)])
 
 
 def set_word_span(transcript: Transcript, number: int, word: int, start_ms: int, end_ms: int) -> Transcript:
