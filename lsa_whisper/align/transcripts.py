@@ -1,7 +1,7 @@
 """Transcripts before and after alignment: plain text is read, and times are written.
 
-Bullets and ``%wor`` tiers are added, and ``@Media`` no longer says that there are none; no other character changes. A line
-of plain text is an utterance, with the speaker before a colon or without.
+Bullets and ``%wor`` tiers are added, and ``@Media`` no longer says that there are none; no other character changes. A
+line of plain text is an utterance, with the speaker before a colon or without.
 """
 
 from __future__ import annotations

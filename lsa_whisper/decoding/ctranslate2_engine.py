@@ -23,7 +23,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import ctranslate2
 import numpy as np
 import torch
 
@@ -32,8 +31,10 @@ from lsa_whisper.decoding.batches import Batches
 from lsa_whisper.decoding.ctranslate2_times import (
     aligned_times_s,
     begin_logprob,
+    inserted,
     late_share,
     logits_of_step,
+    part_of,
     storage_view,
     token_logprobs,
 )
@@ -50,7 +51,7 @@ from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.roles import speaker_codes
 from lsa_whisper.decoding.rules import DecodingRules, allowed_tokens
 from lsa_whisper.decoding.style import DecodingStyle
-from lsa_whisper.decoding.two_texts import likelier_text
+from lsa_whisper.decoding.two_texts import likelier_texts
 from lsa_whisper.decoding.verified_rows import Proposal, VerifiedRow, complete_rows
 
 _LATE_SHARE = 0.05  # of the probability of all timestamps, for those after the audio; less hardly ever decides
@@ -118,7 +119,7 @@ class CTranslate2Decoder:
 
     def _detect(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
         start = self._start[: self._start.index(int(self._converted.settings.decoder_start_token_id)) + 1]
-        hidden = self._last.encoded(windows, lambda: self._model.encode(storage_view(self._spectra(windows))))
+        hidden = self._encoded(windows)
         begun = self._first_steps(start, hidden, len(windows))
         rows = np.stack([logits for logits, _ in begun])
         scores = torch.from_numpy(rows[:, [*self._languages.values()]]).softmax(dim=-1).tolist()
@@ -146,50 +147,46 @@ class CTranslate2Decoder:
 
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         durations_s = [min(len(window) / self._rate_hz, self._converted.context_s) for window in windows]
-        spectra = self._spectra(windows)
-        hidden = self._last.encoded(windows, lambda: self._model.encode(storage_view(spectra)))
-        texts = self.texts(hidden, spectra, durations_s)
-        others = self.second.texts(hidden, spectra, durations_s) if self.second else []
-        return list(map(likelier_text, texts, others)) if self.second else texts
+        hidden = self._encoded(windows)
+        rows, other = self.rows(hidden, durations_s), self.second
+        texts = self.texts(rows, hidden, durations_s)
+        if other is None:
+            return texts
+        others = other.rows(hidden, durations_s)
 
-    def texts(self, hidden: Any, spectra: np.ndarray, durations_s: Sequence[float]) -> list[DecodedWindow]:
-        """Return the text of each window in the style of this decoder alone."""
+        def timed(indices: Sequence[int]) -> list[DecodedWindow]:
+            part, spans_s = part_of(hidden, indices), [durations_s[at] for at in indices]
+            return other.texts([others[at] for at in indices], part, spans_s)
+
+        return likelier_texts(texts, other.texts(others, hidden, durations_s, with_times=False), timed)
+
+    def rows(self, hidden: Any, durations_s: Sequence[float]) -> list[_Row]:
+        """Return what is found in each window in the style of this decoder alone."""
         if self._rules:
-            rows = self._verified(self._rules, hidden, spectra, durations_s)
-        else:
-            rows = self._generate(hidden, durations_s)
-        times = self._times_s(hidden, durations_s, [row[0] for row in rows]) if self._word_times else None
+            return self._verified(self._rules, hidden, durations_s)
+        rows = self._generate(hidden, durations_s)
         for index, (tokens, _, _, depends) in enumerate(rows):
             if depends or not {*tokens}.isdisjoint(self._late(durations_s[index]).tolist()):
-                alone = self._part(hidden, spectra, [index])
+                alone = part_of(hidden, [index])
                 (rows[index],) = self._generate(alone, durations_s[index : index + 1])
-                if times:
-                    (times[index],) = self._times_s(alone, durations_s[index : index + 1], [rows[index][0]])
-        return [
-            self._window(*row[:3], duration_s, times[index] if times else [])
-            for index, (row, duration_s) in enumerate(zip(rows, durations_s, strict=True))
-        ]
+        return rows
 
-    def _window(
-        self,
-        tokens: list[int],
-        logprobs: list[float],
-        no_speech_prob: float,
-        duration_s: float,
-        times_s: list[float],
-    ) -> DecodedWindow:
-        window = self._parser.window(tokens, logprobs, duration_s, self._limit(duration_s), times_s)
-        return self._silence.apply(window, no_speech_prob, is_echo=self.style.is_echo(window.text))
+    def texts(
+        self, rows: Sequence[_Row], hidden: Any, durations_s: Sequence[float], *, with_times: bool = True
+    ) -> list[DecodedWindow]:
+        """Return the texts of rows, with token times if they are requested."""
+        is_timed = with_times and self._word_times
+        times = self._times_s(hidden, durations_s, [row[0] for row in rows]) if is_timed else [[]] * len(rows)
+        windows = []
+        for (tokens, logprobs, no_speech, _), duration_s, times_s in zip(rows, durations_s, times, strict=True):
+            window = self._parser.window(tokens, logprobs, duration_s, self._limit(duration_s), times_s)
+            windows.append(self._silence.apply(window, no_speech, is_echo=self.style.is_echo(window.text)))
+        return windows
 
-    def _part(self, hidden: Any, spectra: np.ndarray, indices: Sequence[int]) -> Any:
-        """Return the encoder output of some windows; on a GPU they are encoded again, to avoid a copy."""
-        if hidden.device != "cpu":
-            return self._model.encode(storage_view(spectra[indices]))
-        return storage_view(np.asarray(hidden.to(ctranslate2.DataType.float32))[indices])
+    def _encoded(self, windows: Sequence[np.ndarray]) -> Any:
+        return self._last.encoded(windows, lambda some: self._model.encode(storage_view(self._spectra(some))), inserted)
 
-    def _verified(
-        self, rules: DecodingRules, hidden: Any, spectra: np.ndarray, durations_s: Sequence[float]
-    ) -> list[_Row]:
+    def _verified(self, rules: DecodingRules, hidden: Any, durations_s: Sequence[float]) -> list[_Row]:
         """Return the same as :meth:`_generate`, as the rules choose it."""
         first, no_speech = zip(*self._first_steps(self._prompt, hidden, len(durations_s)), strict=True)
         logits = torch.from_numpy(np.stack(first))
@@ -199,7 +196,7 @@ class CTranslate2Decoder:
             VerifiedRow(duration_s, self._limit(duration_s), [token], [logprob])
             for duration_s, token, logprob in zip(durations_s, *(each.tolist() for each in begun), strict=True)
         ]
-        complete_rows(rows, rules, lambda *of: self._propose(rules, hidden, spectra, durations_s, *of))
+        complete_rows(rows, rules, lambda *of: self._propose(rules, hidden, durations_s, *of))
         return [(row.tokens, row.logprobs, each, False) for row, each in zip(rows, no_speech, strict=True)]
 
     def _generate(self, hidden: Any, durations_s: Sequence[float]) -> list[_Row]:
@@ -229,7 +226,6 @@ class CTranslate2Decoder:
         self,
         rules: DecodingRules,
         hidden: Any,
-        spectra: np.ndarray,
         durations_s: Sequence[float],
         indices: Sequence[int],
         given: Sequence[Sequence[int]],
@@ -237,7 +233,7 @@ class CTranslate2Decoder:
         """Return what CTranslate2 writes in some rows, after the tokens that are given in each."""
         late = self._late(max(durations_s[index] for index in indices)).tolist()
         results = self._model.generate(
-            self._part(hidden, spectra, indices) if len(indices) < len(durations_s) else hidden,
+            part_of(hidden, indices) if len(indices) < len(durations_s) else hidden,
             [[*self._prompt, *tokens] for tokens in given],
             beam_size=1,
             max_length=2 * max(self._limit(durations_s[index]) for index in indices),

@@ -92,6 +92,20 @@ def storage_view(values: np.ndarray) -> Any:
     return ctranslate2.StorageView.from_array(np.ascontiguousarray(values))
 
 
+def part_of(hidden: Any, indices: Sequence[int]) -> Any:
+    """Return the encoder's output of some windows of a batch."""
+    return storage_view(_array(hidden)[[*indices]])
+
+
+def inserted(hidden: Any, one: Any, at: int) -> Any:
+    """Return the encoder's output of a batch, with that of another window at an index."""
+    return storage_view(np.insert(_array(hidden), at, _array(one)[0], axis=0))
+
+
+def _array(hidden: Any) -> np.ndarray:
+    return np.asarray(hidden.to_device(ctranslate2.Device.cpu).to(ctranslate2.DataType.float32))
+
+
 def logits_of_step(step: Any) -> np.ndarray:
     """Return a copy of the logits of one step, ``(vocabulary,)``; suppressed tokens have the lowest float."""
     return np.array(step.to(ctranslate2.DataType.float32))

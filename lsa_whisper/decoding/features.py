@@ -31,19 +31,34 @@ def log_mel(extractor: Any, windows: Sequence[np.ndarray], input_s: float) -> to
 class LastEncoded:
     """What the encoder made of the last window that it was given alone.
 
-    The language of a recording of up to 30 seconds is detected in the window that is decoded, which need not be encoded
-    twice.
+    The language of a recording is detected in a window that is decoded, which need not be encoded twice.
     """
 
     def __init__(self) -> None:
         self._last: tuple[np.ndarray, Any] | None = None
 
-    def encoded(self, windows: Sequence[np.ndarray], encode: Callable[[], Any]) -> Any:
-        """Return what ``encode`` makes of a batch of windows, or made of the same window before."""
+    def encoded(
+        self,
+        windows: Sequence[np.ndarray],
+        encode: Callable[[Sequence[np.ndarray]], Any],
+        inserted: Callable[[Any, Any, int], Any],
+    ) -> Any:
+        """Return what ``encode`` makes of a batch of windows; one of them may have been encoded before.
+
+        Args:
+            windows: float32 mono samples.
+            encode: returns ``(batch, positions, width)``.
+            inserted: puts one encoded window at an index among others.
+        """
         last = self._last  # another thread may set it
-        if last and len(windows) == 1 and np.array_equal(last[0], windows[0]):
-            return last[1]
-        hidden = encode()
+        at = next((at for at, window in enumerate(windows) if last and np.array_equal(last[0], window)), None)
+        if last is None or at is None:
+            hidden = encode(windows)
+            if len(windows) == 1:
+                self._last = (windows[0], hidden)
+            return hidden
         if len(windows) == 1:
-            self._last = (windows[0], hidden)
-        return hidden
+            return last[1]
+        others = encode([*windows[:at], *windows[at + 1 :]])
+        is_as_long = others.shape[1:] == last[1].shape[1:]  # a batch of short windows may have a shorter input
+        return inserted(others, last[1], at) if is_as_long else encode(windows)

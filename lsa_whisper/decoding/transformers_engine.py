@@ -33,7 +33,7 @@ from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.decoding.style import DecodingStyle
 from lsa_whisper.decoding.token_times import token_times
-from lsa_whisper.decoding.two_texts import likelier_text
+from lsa_whisper.decoding.two_texts import likelier_texts
 
 
 class TransformersDecoder:
@@ -130,8 +130,12 @@ class TransformersDecoder:
 
     def _encoded(self, windows: Sequence[np.ndarray]) -> torch.Tensor:
         encoder = self.model.get_encoder()
-        found: torch.Tensor = self._last.encoded(windows, lambda: encoder(self.features(windows)).last_hidden_state)
-        return found
+        hidden: torch.Tensor = self._last.encoded(
+            windows,
+            lambda some: encoder(self.features(some)).last_hidden_state,
+            lambda others, one, at: torch.cat([others[:at], one, others[at:]]),
+        )
+        return hidden
 
     def decode_with_prompt(self, window: np.ndarray, previous: str) -> DecodedWindow:
         """Return the result of one window, with the text of the one before it as Whisper's prompt.
@@ -161,8 +165,16 @@ class TransformersDecoder:
             found = [two_pass_search(self.model, hidden, each, durations_s, beams=self._beams) for each in searches]
         else:
             found = greedy_search(self.model, hidden, searches, durations_s)
-        texts = [each.texts_of(result, hidden, windows) for each, result in zip(decoders, found, strict=True)]
-        return list(map(likelier_text, *texts)) if self.second else texts[0]
+        texts = self.texts_of(found[0], hidden, windows)
+        if (other := self.second) is None:
+            return texts
+
+        def timed(indices: Sequence[int]) -> list[DecodedWindow]:
+            chosen = torch.tensor([*indices], device=hidden.device)
+            tokens, logprobs, no_speech = (part[chosen] for part in found[1])
+            return other.texts_of((tokens, logprobs, no_speech), hidden[chosen], [windows[at] for at in indices])
+
+        return likelier_texts(texts, other.texts_of(found[1], hidden, windows, with_times=False), timed)
 
     def search(self, count: int) -> Search:
         """Return what is searched in ``count`` windows."""
@@ -170,11 +182,13 @@ class TransformersDecoder:
         latest_s = self._checkpoint.context_s if self.style.is_compared else None
         return Search(prompts, self.rules, self.silence, self._tokens_per_s, latest_s)
 
-    def texts_of(self, found: FoundTexts, hidden: torch.Tensor, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
-        """Return what was found in a batch as text with times; see :meth:`texts`."""
+    def texts_of(
+        self, found: FoundTexts, hidden: torch.Tensor, windows: Sequence[np.ndarray], *, with_times: bool = True
+    ) -> list[DecodedWindow]:
+        """Return what was found in a batch as text, with token times if they are requested; see :meth:`texts`."""
         tokens, logprobs, no_speech = found
         rows, durations_s = tokens.tolist(), [self._duration_s(window) for window in windows]
-        times = self._times_s(rows, durations_s, hidden, windows)
+        times = self._times_s(rows, durations_s, hidden, windows) if with_times else [[] for _ in rows]
         decoded = zip(rows, logprobs.tolist(), durations_s, no_speech.tolist(), times, strict=True)
         return [self._result(*row) for row in decoded]
 

@@ -8,7 +8,7 @@ of the first text; of other words, the more probable ones are taken (voting by c
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -42,6 +42,26 @@ class _Word:
     def is_disfluent(self) -> bool:
         """Whether the word is a filler, or is cut off."""
         return self.letters in ALL_FILLERS or "".join(text for text, _ in self.tokens).rstrip(" ,.?!").endswith("-")
+
+
+def likelier_texts(
+    first: Sequence[DecodedWindow],
+    second: Sequence[DecodedWindow],
+    timed: Callable[[Sequence[int]], Sequence[DecodedWindow]],
+) -> list[DecodedWindow]:
+    """Return the text of each window; see :func:`likelier_text`.
+
+    Args:
+        first: texts with disfluencies and without timestamps.
+        second: the same windows in the model's usual style, without token times.
+        timed: returns those at some indices with token times, which take a third as long as the text; they are asked
+            for where words are taken from them, a quarter of the windows.
+    """
+    texts = list(map(likelier_text, first, second))
+    changed = [at for at, text in enumerate(texts) if text is not first[at]]
+    for at, window in zip(changed, timed(changed) if changed else (), strict=True):
+        texts[at] = likelier_text(first[at], window)
+    return texts
 
 
 def likelier_text(first: DecodedWindow, second: DecodedWindow) -> DecodedWindow:

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -166,12 +167,19 @@ def test_a_text_that_is_compared_is_given_up_early_and_does_not_depend_on_its_ba
 
 
 def test_a_window_is_encoded_once_if_it_is_the_last_one_that_was_encoded_alone():
-    memory, calls = LastEncoded(), []
+    memory, encoded = LastEncoded(), []
 
-    def encoded(*sounds):
-        return memory.encoded(sounds, lambda: calls.append(len(sounds)) or len(calls))
+    def encode(sounds):
+        encoded.append(len(sounds))
+        return np.array([[sound[:2]] * (3 if max(map(len, sounds)) > 9000 else 2) for sound in sounds])
 
-    one, other = voice(1), voice(2)
-    assert [encoded(one), encoded(one.copy()), encoded(other), encoded(one), encoded(one, other), encoded(one)] == [
-        1, 1, 2, 3, 4, 3
-    ]  # fmt: skip
+    def of(*sounds):
+        encoded.clear()
+        found = memory.encoded(sounds, encode, lambda others, one, at: np.insert(others, at, one[0], axis=0))
+        assert np.array_equal(found, encode(sounds))
+        return encoded[:-1]
+
+    one, other, short = voice(1), voice(2), voice(3)[:9000]
+    assert of(one) == [1] and of(one.copy()) == [] and of(other, one) == [1] and of(one, other) == [1]
+    assert of(other) == [1] and of(one, other) == [1] and of(other, other[::-1].copy()) == [1]
+    assert of(short) == [1] and of(short[1:], short) == [1] and of(one, short) == [1, 2]
