@@ -8,6 +8,7 @@ of the first text; of other words, the more probable ones are taken (voting by c
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -18,6 +19,7 @@ from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedTok
 from lsa_whisper.labels import letters_of
 from lsa_whisper.labels.token_words import begins_word
 
+_COPIES = re.compile(r"((?: \w+){1,20}?)\1{3,}(?!\w)")
 MIN_ADDED = 0.3
 """Mean probability of words that only the first text has, below which they are left out, unless they are disfluent.
 
@@ -74,6 +76,8 @@ def likelier_text(first: DecodedWindow, second: DecodedWindow) -> DecodedWindow:
     if first.silent or not _is_trusted(first, second):
         return first
     ours, theirs = _words(first), _words(second)
+    if _is_loop(theirs, ours):
+        return first
     chosen = _chosen(ours, theirs)
     if chosen == ours:
         return first
@@ -84,6 +88,12 @@ def likelier_text(first: DecodedWindow, second: DecodedWindow) -> DecodedWindow:
 def _is_trusted(first: DecodedWindow, second: DecodedWindow) -> bool:
     """Return whether the second text has an end, as a loop has none, and both are likelier than a failed window's."""
     return second.complete and min(first.avg_logprob, second.avg_logprob) >= LOGPROB_THRESHOLD
+
+
+def _is_loop(second: Sequence[_Word], first: Sequence[_Word]) -> bool:
+    """Return whether a second text says the same words four times and more, which the first does not repeat."""
+    spoken, theirs = ("".join(f" {word.letters}" for word in text) for text in (first, second))
+    return any(spoken.count(run[1]) < 2 for run in _COPIES.finditer(theirs))
 
 
 def _chosen(first: Sequence[_Word], second: Sequence[_Word]) -> list[_Word]:

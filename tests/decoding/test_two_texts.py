@@ -46,6 +46,8 @@ CASES = {
     "unsure words in place of an unsure one": ("okay/.1", "go/.1 back/.3", "okay/.1"),
     "no text": ("", "yeah/.8", "yeah/.8"),
     "no second text": ("yeah/.9 um", "", "yeah/.9 um"),
+    "a loop": ("where is it", "I/.9 am/.9 here I am here I am here I am here", "where is it"),
+    "words that both repeat": ("no no yes", "no no no no yes", "no no no no yes"),
     "fillers for words": ("um/.8 went", "we/.8 all/.8 went", "um/.8 we/.8 all/.8 went"),
 }
 
