@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lsa_whisper.finetuning.memory.shape import Shape
-from lsa_whisper.finetuning.memory.stages import stage_parts
-from lsa_whisper.finetuning.memory.tensor_sizes import MicroBatch
+from lsa_whisper.finetuning.workload.parameters import MicroBatch
+from lsa_whisper.finetuning.workload.shape import Shape
+from lsa_whisper.finetuning.workload.stages import stage_parts
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
+from lsa_whisper.finetuning.memory.configuration import recipe_keys
 from lsa_whisper.finetuning.recipe import AdapterSettings, OffloadSettings
+from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
 
 _CPU, _ALL_ON_CPU = OffloadSettings("cpu"), OffloadSettings("cpu", "cpu")
 _TRAIN = "benchmarks.gpu.training:fine_tune"
@@ -31,7 +32,7 @@ class Case:
 
 
 def _trained(name: str, limit_s: float, configuration: TrainingConfiguration, **options: Any) -> Case:
-    return Case(name, _TRAIN, limit_s, {"settings": configuration.settings} | options)
+    return Case(name, _TRAIN, limit_s, {"settings": recipe_keys(configuration)} | options)
 
 
 _OFFLOADED = TrainingConfiguration("zero3", _ALL_ON_CPU)
@@ -49,15 +50,19 @@ CASES = (
     Case("plain", "benchmarks.gpu.loops:plain", 80),
     _trained("lora", 60, TrainingConfiguration(adapter=_LORA)),
     _trained(
-        "fp16", 60, TrainingConfiguration(precision="fp16"), on_cpu=TrainingConfiguration(precision="fp32").settings
+        "fp16", 60, TrainingConfiguration(precision="fp16"), on_cpu=recipe_keys(TrainingConfiguration(precision="fp32"))
     ),
     _trained("zero2-offload", 90, TrainingConfiguration("zero2", _CPU)),
     _trained("single", 60, TrainingConfiguration()),
     Case("transcribe-turbo", "benchmarks.gpu.transcription:transcribe", 160, {"size": "turbo"}),
     Case("transcribe-large-v3", "benchmarks.gpu.transcription:transcribe", 190, {"size": "large-v3"}),
-    _trained("qlora", 70, TrainingConfiguration(adapter=_QLORA), on_cpu=TrainingConfiguration(adapter=_LORA).settings),
-    _trained("adamw-8bit", 60, TrainingConfiguration(optimizer="adamw-8bit"), on_cpu=TrainingConfiguration().settings),
-    Case("fp8", _TRAIN, 70, {"settings": {"precision": "fp8"}, "on_cpu": TrainingConfiguration().settings}),
+    _trained(
+        "qlora", 70, TrainingConfiguration(adapter=_QLORA), on_cpu=recipe_keys(TrainingConfiguration(adapter=_LORA))
+    ),
+    _trained(
+        "adamw-8bit", 60, TrainingConfiguration(optimizer="adamw-8bit"), on_cpu=recipe_keys(TrainingConfiguration())
+    ),
+    Case("fp8", _TRAIN, 70, {"settings": {"precision": "fp8"}, "on_cpu": recipe_keys(TrainingConfiguration())}),
     Case("curve-nano", "benchmarks.gpu.learning_curves:nano", 80),
 )
 

@@ -24,11 +24,11 @@ from lsa_whisper.finetuning.memory import Hardware, TrainingJob
 from lsa_whisper.finetuning.memory.configuration import configuration_of
 from lsa_whisper.finetuning.memory.estimate import micro_batch_of
 from lsa_whisper.finetuning.memory.memory_use import CONTEXT
-from lsa_whisper.finetuning.memory.shape import recipe_shape
 from lsa_whisper.finetuning.recipe import Recipe, read_recipe
 from lsa_whisper.finetuning.training import run
 from lsa_whisper.finetuning.training.requirements import check_requirements
 from lsa_whisper.finetuning.training.trainer import SpeechTrainer
+from lsa_whisper.finetuning.workload.shape import recipe_shape
 from lsa_whisper.system.machine import GIB
 
 STEPS, DRY_STEPS = 5, 2

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.checkpoint import hub, is_converted, is_local
+from lsa_whisper.checkpoint import hub
 from lsa_whisper.checkpoint.stored_labels import read_writing
 from lsa_whisper.checkpoint.user_settings import read_settings, settings_file, write_settings
-from lsa_whisper.checkpoint.verification import verify_checkpoint
+from lsa_whisper.checkpoint.verification import is_converted, is_local, verify_checkpoint
 from lsa_whisper.checkpoint.whisper_constants import SHORT_NAMES
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.machine import nvidia_driver

@@ -17,7 +17,8 @@ from lsa_whisper.chat.files import list_transcripts
 from lsa_whisper.chat.filled_pauses import fillers, is_hummed
 from lsa_whisper.chat.tree import Word, build_tree
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.retraces import THRESHOLD, mark_all_retraces
+from lsa_whisper.retraces.mark import mark_all_retraces
+from lsa_whisper.retraces.tagger import THRESHOLD
 from lsa_whisper.retraces.words import spoken_words
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.disk import convert_disk_errors

@@ -16,23 +16,20 @@ import copy
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import nn
 
 from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetuning.settings.run import RunSettings
 from lsa_whisper.system.library_internals import mask_features, with_other_children
-
-if TYPE_CHECKING:
-    from lsa_whisper.finetuning.recipe import Recipe
-
 
 COLUMNS, ROWS = ("q_proj", "k_proj", "v_proj", "fc1"), ("out_proj", "fc2")
 _LAYERS = ("WhisperEncoderLayer", "WhisperDecoderLayer")
 
 
-def ranks_of(recipe: Recipe, processes: int) -> tuple[int, int]:
+def ranks_of(recipe: RunSettings, processes: int) -> tuple[int, int]:
     """Return how many ranks share the windows of a step, and how many share a layer.
 
     Raises:
@@ -47,7 +44,7 @@ def ranks_of(recipe: Recipe, processes: int) -> tuple[int, int]:
     return processes // shared, shared
 
 
-def parallelize(model: Any, recipe: Recipe) -> Any:
+def parallelize(model: Any, recipe: RunSettings) -> Any:
     """Divide the layers of ``model`` among ranks in place; return the device mesh (``dp_shard``, ``tp``)."""
     from torch import distributed
     from torch.distributed.tensor.parallel import parallelize_module
@@ -64,7 +61,7 @@ def parallelize(model: Any, recipe: Recipe) -> Any:
     return mesh
 
 
-def rank_mesh(recipe: Recipe, windows: int, shared: int) -> Any:
+def rank_mesh(recipe: RunSettings, windows: int, shared: int) -> Any:
     """Return the device mesh of ``windows`` groups of ``shared`` ranks, of which each trains on its own windows."""
     from torch.distributed.device_mesh import init_device_mesh
 
@@ -166,7 +163,7 @@ def _shard(model: nn.Module, mesh: Any) -> None:
     fully_shard(model, mesh=mesh)
 
 
-def check_stages(recipe: Recipe, processes: int) -> None:
+def check_stages(recipe: RunSettings, processes: int) -> None:
     """Check that the micro-batches of ``recipe`` can pass through as many stages as there are processes.
 
     Raises:

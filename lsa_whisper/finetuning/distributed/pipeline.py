@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import distributed
 
 from lsa_whisper.dataset import IGNORE_INDEX
 from lsa_whisper.finetuning.distributed.model_parallel import Stage, keep_weights_of, stages_of
-
-if TYPE_CHECKING:
-    from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.settings.run import RunSettings
 
 Batch = Mapping[str, torch.Tensor]
 LossOf = Callable[[torch.Tensor, Batch], torch.Tensor]
@@ -28,7 +26,7 @@ LossOf = Callable[[torch.Tensor, Batch], torch.Tensor]
 class Pipeline:
     """This rank's stage of a model, and the schedule by which all ranks train it."""
 
-    def __init__(self, model: Any, recipe: Recipe, sizes: Sequence[int]):
+    def __init__(self, model: Any, recipe: RunSettings, sizes: Sequence[int]):
         """Divide ``model`` in place into stages of ``sizes`` layers, and keep the weights of this rank's stage.
 
         Raises:

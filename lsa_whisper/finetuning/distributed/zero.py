@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -15,18 +15,15 @@ from lsa_whisper.checkpoint import StoredWeights
 from lsa_whisper.errors import MissingExtraError, RecipeError
 from lsa_whisper.finetuning.distributed.launch import free_port
 from lsa_whisper.finetuning.distributed.ranks import is_launched, rank
+from lsa_whisper.finetuning.settings.run import OffloadSettings, RunSettings
 from lsa_whisper.system import machine
 from lsa_whisper.system.deepspeed_internals import init_deepspeed
-
-if TYPE_CHECKING:
-    from lsa_whisper.finetuning.recipe import OffloadSettings, Recipe
-
 
 AUTOCAST = {"bf16": "bfloat16", "fp16": "float16"}
 """The types that autocast computes in, by precision."""
 
 
-def require_deepspeed(recipe: Recipe) -> None:
+def require_deepspeed(recipe: RunSettings) -> None:
     """Check that DeepSpeed can run the recipe on this machine.
 
     Raises:
@@ -76,7 +73,6 @@ def deepspeed_config(
         more: Entries that are merged into the configuration, section by section.
         precision: The recipe's.
 
-    >>> from lsa_whisper.finetuning.recipe import OffloadSettings
     >>> deepspeed_config(3, OffloadSettings("cpu", "cpu"))["zero_optimization"]["offload_param"]["device"]
     'cpu'
     """
@@ -145,7 +141,7 @@ def _nvme_buckets(offload: OffloadSettings) -> dict[str, Any]:
     }
 
 
-def cpu_adam(recipe: Recipe, arguments: Any) -> tuple[Any, dict[str, Any]] | None:
+def cpu_adam(recipe: RunSettings, arguments: Any) -> tuple[Any, dict[str, Any]] | None:
     """Return DeepSpeed's CPU Adam for an offloaded AdamW if it can be compiled, else ``None``.
 
     It uses several cores; without a compiler, torch's AdamW takes the same steps more slowly.
@@ -228,7 +224,7 @@ def _check_machine(entries: Mapping[str, Any]) -> None:
         raise RecipeError(f"deepspeed.zero_optimization.{quantized[0]}: needs a GPU, but this machine has none")
 
 
-def partition_weights(model: Any, recipe: Recipe, unread: StoredWeights | None) -> None:
+def partition_weights(model: Any, recipe: RunSettings, unread: StoredWeights | None) -> None:
     """Partition the weights of ``model`` over the ranks in place, one after the other, for ZeRO-3.
 
     DeepSpeed's engine would first copy the whole model to every GPU, and every rank would need the whole model on the

@@ -14,7 +14,7 @@ from typing import Any
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.decoding.style import is_stock
 from lsa_whisper.errors import CheckpointError, CorpusError
-from lsa_whisper.finetuning.memory.shape import Shape, shape_of
+from lsa_whisper.finetuning.workload.shape import Shape, shape_of
 from lsa_whisper.labels import VERBATIM_PROMPTS, Labels, decode
 from lsa_whisper.languages import chat_code
 from lsa_whisper.manifest import TIMESTAMP, Segment

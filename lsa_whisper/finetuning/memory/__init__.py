@@ -21,14 +21,21 @@ from lsa_whisper.checkpoint.whisper_constants import DECODER_POSITIONS
 from lsa_whisper.errors import CheckpointError, RecipeError
 from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.distributed.ranks import local_rank, ranks_of_run
-from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration, adapter_keys, configuration_of
+from lsa_whisper.finetuning.memory.configuration import (
+    adapter_keys,
+    configuration_of,
+    missing_packages,
+    offload_settings,
+    packages_of,
+)
 from lsa_whisper.finetuning.memory.estimate import configurations_for, estimate_memory, estimate_run
 from lsa_whisper.finetuning.memory.plan import Hardware, Plan, TrainingJob
-from lsa_whisper.finetuning.memory.shape import SHAPES, Shape
 from lsa_whisper.finetuning.memory.table import Estimate
-from lsa_whisper.finetuning.memory.tensor_sizes import MicroBatch
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.strategies import strategy_of
+from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
+from lsa_whisper.finetuning.workload.parameters import MicroBatch
+from lsa_whisper.finetuning.workload.shape import SHAPES, Shape
 from lsa_whisper.system.machine import GIB, available_memory_gib, nearest_existing
 
 __all__ = [
@@ -174,13 +181,13 @@ def alternatives(plan: Plan, recipe: Recipe) -> Iterator[tuple[Plan, str | None]
     again = dataclasses.replace(micro_batch, checkpointing=True)
     for same in (again, *smaller_micro_batches(again)):
         yield job.plan(plan.configuration, same), None
-    needed = set(plan.configuration.packages)
+    needed = set(packages_of(plan.configuration))
     kept: list[tuple[str, str | None]] = [(plan.configuration.precision, None)]
     kept += [("bf16", "bf16")] if recipe.precision in _UNSHARDED_ONLY else []
     for precision, change in kept:
         every = configurations_for(job.hardware, recipe, processes=job.processes)
         for configuration in _with_precision(precision, every):
-            if job.supports(configuration) and set(configuration.missing_packages) <= needed:
+            if job.supports(configuration) and set(missing_packages(configuration)) <= needed:
                 for same in (again, *smaller_micro_batches(again)):
                     yield job.plan(configuration, same), change
 
@@ -210,8 +217,9 @@ def _differences(recipe: Recipe, plan: Plan, other: Plan, precision: str | None)
     """Yield an override ``section.key=value`` for each setting in which ``other`` differs from ``recipe``."""
     configuration = other.configuration
     yield from strategy_of(configuration).changed_from(strategy_of(plan.configuration), recipe)
+    offload = offload_settings(configuration)
     for name in ("optimizer", "parameters", "nvme_path"):
-        place = getattr(configuration.recipe_offload, name)
+        place = getattr(offload, name)
         if place != getattr(recipe.offload, name) and place is not None:
             yield f"offload.{name}={place}"
     if precision:

@@ -1,171 +1,70 @@
-"""Training configurations: strategy, offloading, precision, optimizer and adapter."""
+"""Training configurations as recipes: the settings of each, what it needs, and every one that there is."""
 
 from __future__ import annotations
 
 import dataclasses
 import importlib.util
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.recipe import AdapterSettings, OffloadSettings, PipelineSettings, Recipe
-from lsa_whisper.finetuning.recipe.values import flat
+from lsa_whisper.finetuning.settings.values import flat
 from lsa_whisper.finetuning.strategies import STRATEGIES, strategy_of
+from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
 from lsa_whisper.system.device import sixteen_bit_precision
 
 SWAP = "SWAP_FOLDER"
 """Placeholder in the table for a folder on a fast disk."""
-_OPTIMIZERS = {"adamw-8bit": "8-bit AdamW", "adamw-cpu": "torchao AdamW on cpu", "adafactor": "Adafactor"}
-"""Names in the table."""
 
 
-@dataclass(frozen=True)
-class TrainingConfiguration:
-    """Strategy, offloading, precision, optimizer and adapter of a run: all that decides its memory per parameter.
-
-    Attributes:
-        precision: ``fp32``; ``bf16`` or ``fp16`` (fp32 weights, computed with in 16 bits); ``pure-bf16``
-            (weights in bf16, and without an adapter only one gradient at a time).
-        optimizer: ``adamw``; ``adamw-8bit`` (one byte per moment); ``adafactor`` (row and column statistics only);
-            ``adamw-cpu`` (torchao's, on the CPU).
-        layer_ranks: Ranks that share each layer, with strategy ``tensor_parallel``.
-        stages: Ranks that have layers of their own, with strategy ``pipeline``.
-        pipeline: How micro-batches pass through them.
-    """
-
-    strategy: str = "single"
-    offload: OffloadSettings = field(default_factory=OffloadSettings)
-    precision: str = "bf16"
-    optimizer: str = "adamw"
-    adapter: AdapterSettings | None = None
-    layer_ranks: int = 1
-    stages: int = 1
-    pipeline: PipelineSettings = field(default_factory=PipelineSettings)
-
-    @property
-    def name(self) -> str:
-        """A short description, as in the table.
-
-        >>> TrainingConfiguration("zero3", OffloadSettings("cpu", "cpu")).name
-        'zero3, all on cpu, bf16'
-        >>> TrainingConfiguration(optimizer="adamw-8bit").name
-        'single, 8-bit AdamW, bf16'
-        """
-        ranks = max(self.layer_ranks, self.stages)
-        parts = [self.strategy + (f" {ranks}" if ranks > 1 else ""), *self._offloaded()]
-        parts += [_OPTIMIZERS[self.optimizer]] if self.optimizer in _OPTIMIZERS else []
-        parts += [adapter_name(self.adapter)] if self.adapter else []
-        return ", ".join([*parts, self.precision])
-
-    def _offloaded(self) -> Iterator[str]:
-        places = {"parameters": self.offload.parameters, "optimizer": self.offload.optimizer}
-        if len(set(places.values())) == 1 and self.offload.optimizer != "none":
-            yield f"all on {self.offload.optimizer}"
-            return
-        yield from (f"{what} on {place}" for what, place in places.items() if place != "none")
-
-    @property
-    def packages(self) -> tuple[str, ...]:
-        """The optional packages that it needs."""
-        quantizes = self.adapter is not None and self.adapter.quantize != "none"
-        needs = {
-            "deepspeed": self.is_deepspeed,
-            "bitsandbytes": self.optimizer == "adamw-8bit" or quantizes,
-            "torchao": self.optimizer == "adamw-cpu",
-        }
-        return tuple(name for name, needed in needs.items() if needed)
-
-    @property
-    def missing_packages(self) -> tuple[str, ...]:
-        """Those of :attr:`packages` that are not installed here."""
-        return tuple(name for name in self.packages if importlib.util.find_spec(name) is None)
-
-    def micro_batches(self, windows: int) -> int:
-        """Return the parts of a batch of ``windows`` that pass through the stages of a pipeline."""
-        return self.pipeline.micro_batches or max(windows, self.stages)
-
-    @property
-    def is_deepspeed(self) -> bool:
-        """Whether DeepSpeed runs the strategy."""
-        return strategy_of(self).uses_deepspeed
-
-    @property
-    def loads_by_weight(self) -> bool:
-        """Whether one process reads one weight after the other, and each keeps its part."""
-        copies = self.adapter is not None and self.adapter.copies_weights
-        return strategy_of(self).loads_by_weight and not copies
-
-    @property
-    def keeps_parts_on_host(self) -> bool:
-        """Whether each process of ZeRO-3 keeps its part of the weights in host memory."""
-        return strategy_of(self).loads_by_weight and self.offload.parameters == "cpu"
-
-    @property
-    def computed_bytes(self) -> int:
-        """Bytes per weight in the type that matrix products have."""
-        return 4 if self.precision == "fp32" else 2
-
-    @property
-    def autocast(self) -> bool:
-        """Whether autocast keeps a 16-bit copy of the fp32 weights."""
-        return strategy_of(self).autocasts(self.precision)
-
-    @property
-    def moment_bytes(self) -> float:
-        """Bytes of optimizer moments per trained parameter."""
-        return {"adamw-8bit": 2.1, "adafactor": 0.0}.get(self.optimizer, 8.0)
-
-    @property
-    def steps_in_backward(self) -> bool:
-        """Whether each weight is changed as soon as its gradient is known, so that none are kept."""
-        return self.precision == "pure-bf16" and self.adapter is None
-
-    @property
-    def reads_onto_gpu(self) -> bool:
-        """Whether each weight is read onto the GPU alone: it is trained there as it is."""
-        return self.precision == "pure-bf16" and (self.adapter is None or self.adapter.quantize == "none")
-
-    @property
-    def recipe_offload(self) -> OffloadSettings:
-        """The recipe's ``offload`` section: an optimizer that follows the parameters is not listed."""
-        together = strategy_of(self).offloads_together
-        return dataclasses.replace(self.offload, optimizer="none") if together else self.offload
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The recipe keys of this configuration."""
-        keys: dict[str, Any] = {"strategy": self.strategy}
-        keys |= {"tensor_parallel": self.layer_ranks} if self.layer_ranks > 1 else {}
-        stages = {key: value for key, value in vars(self.pipeline).items() if value != vars(PipelineSettings())[key]}
-        keys |= {"pipeline": stages} if stages else {}
-        offload = {key: value for key, value in vars(self.recipe_offload).items() if value not in ("none", None)}
-        keys |= {"offload": offload} if offload else {}
-        keys |= {"adapter": adapter_keys(self.adapter)} if self.adapter else {}
-        keys |= {"precision": self.precision} if self.precision != "fp32" else {}
-        return keys | ({"optimizer": self.optimizer} if self.optimizer != "adamw" else {})
-
-    @property
-    def is_accepted(self) -> bool:
-        """Whether recipe validation accepts this configuration."""
-        overrides = [f"{key}={json.dumps(value)}" for key, value in flat(self.settings)]
-        try:
-            recipes.parse_recipe("{data: {train: t}, out: o, model: {base: b}}", set=overrides)
-        except RecipeError:
-            return False
-        return True
+def packages_of(configuration: TrainingConfiguration) -> tuple[str, ...]:
+    """Return the optional packages that a configuration needs."""
+    quantizes = configuration.adapter is not None and configuration.adapter.quantize != "none"
+    needs = {
+        "deepspeed": strategy_of(configuration).uses_deepspeed,
+        "bitsandbytes": configuration.optimizer == "adamw-8bit" or quantizes,
+        "torchao": configuration.optimizer == "adamw-cpu",
+    }
+    return tuple(name for name, needed in needs.items() if needed)
 
 
-def adapter_name(adapter: AdapterSettings) -> str:
-    """Return a short description of an adapter.
+def missing_packages(configuration: TrainingConfiguration) -> tuple[str, ...]:
+    """Return those of :func:`packages_of` that are not installed here."""
+    return tuple(name for name in packages_of(configuration) if importlib.util.find_spec(name) is None)
 
-    >>> adapter_name(AdapterSettings(rank=8, dora=True)), adapter_name(AdapterSettings(quantize="4bit"))
-    ('DoRA r8', 'LoRA r32 on 4bit')
-    """
-    kind = "DoRA" if adapter.dora else "LoRA"
-    return f"{kind} r{adapter.rank}" + (f" on {adapter.quantize}" if adapter.quantize != "none" else "")
+
+def offload_settings(configuration: TrainingConfiguration) -> OffloadSettings:
+    """Return the recipe's ``offload`` section: an optimizer that follows the parameters is not listed."""
+    together = strategy_of(configuration).offloads_together
+    return dataclasses.replace(configuration.offload, optimizer="none") if together else configuration.offload
+
+
+def recipe_keys(configuration: TrainingConfiguration) -> dict[str, Any]:
+    """Return the recipe keys of a configuration."""
+    keys: dict[str, Any] = {"strategy": configuration.strategy}
+    keys |= {"tensor_parallel": configuration.layer_ranks} if configuration.layer_ranks > 1 else {}
+    plain = vars(PipelineSettings())
+    stages = {key: value for key, value in vars(configuration.pipeline).items() if value != plain[key]}
+    keys |= {"pipeline": stages} if stages else {}
+    offload = {
+        key: value for key, value in vars(offload_settings(configuration)).items() if value not in ("none", None)
+    }
+    keys |= {"offload": offload} if offload else {}
+    keys |= {"adapter": adapter_keys(configuration.adapter)} if configuration.adapter else {}
+    keys |= {"precision": configuration.precision} if configuration.precision != "fp32" else {}
+    return keys | ({"optimizer": configuration.optimizer} if configuration.optimizer != "adamw" else {})
+
+
+def is_accepted(configuration: TrainingConfiguration) -> bool:
+    """Return whether recipe validation accepts a configuration."""
+    overrides = [f"{key}={json.dumps(value)}" for key, value in flat(recipe_keys(configuration))]
+    try:
+        recipes.parse_recipe("{data: {train: t}, out: o, model: {base: b}}", set=overrides)
+    except RecipeError:
+        return False
+    return True
 
 
 def adapter_keys(adapter: AdapterSettings) -> dict[str, Any]:

@@ -11,11 +11,12 @@ from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.memory import configuration as choice
 from lsa_whisper.finetuning.memory.plan import Hardware, Plan, TrainingJob
-from lsa_whisper.finetuning.memory.shape import Shape, adapted_shape, recipe_shape, shape_of
 from lsa_whisper.finetuning.memory.table import Estimate
-from lsa_whisper.finetuning.memory.tensor_sizes import MicroBatch, ParameterCounts
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.strategies import strategy_of
+from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
+from lsa_whisper.finetuning.workload.parameters import MicroBatch, ParameterCounts
+from lsa_whisper.finetuning.workload.shape import Shape, adapted_shape, recipe_shape, shape_of
 from lsa_whisper.system.device import sixteen_bit_precision
 from lsa_whisper.system.machine import available_memory_gib
 
@@ -87,7 +88,7 @@ def _least(value: float | None, least: float) -> bool:
 
 def configurations_for(
     hardware: Hardware, recipe: Recipe | None = None, *, processes: int = 1, lora_first: bool = False
-) -> tuple[choice.TrainingConfiguration, ...]:
+) -> tuple[TrainingConfiguration, ...]:
     """Return the training configurations possible on ``hardware``, with the recipe's adapter and swap folder.
 
     With several processes, ``single`` becomes ``ddp``, as transformers does. Without a GPU, fp32 comes first, and what
@@ -107,9 +108,9 @@ def configurations_for(
         every = tuple(each for each in every if not each.steps_in_backward)
     every = tuple(strategy_of(each).on_ranks(each, ranks) for each in every)
     if not hardware.gpus:
-        given = set(choice.configuration_of(recipe).packages) if recipe else set()
-        every = tuple(each for each in every if not {"torchao", "bitsandbytes"} & set(each.packages) - given)
-        every = tuple(sorted(every, key=lambda each: each.precision != "fp32" and not each.is_deepspeed))
+        given = set(choice.packages_of(choice.configuration_of(recipe))) if recipe else set()
+        every = tuple(each for each in every if not {"torchao", "bitsandbytes"} & set(choice.packages_of(each)) - given)
+        every = tuple(sorted(every, key=lambda each: each.precision != "fp32" and not strategy_of(each).uses_deepspeed))
     return tuple(dict.fromkeys(every))
 
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
-from lsa_whisper.finetuning.memory.stages import stage_parts
-from lsa_whisper.finetuning.memory.tensor_sizes import MicroBatch, ParameterCounts, activations, stage_activations
+from lsa_whisper.finetuning.memory.activations import activations, stage_activations
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.strategies.base import GpuLoad
 from lsa_whisper.finetuning.strategies.deepspeed import BUCKET, SWAPPED_BUCKET
+from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
+from lsa_whisper.finetuning.workload.parameters import MicroBatch, ParameterCounts
+from lsa_whisper.finetuning.workload.stages import stage_parts
 from lsa_whisper.system.machine import GIB
 
 CONTEXT = round(0.6 * GIB)
@@ -125,7 +126,7 @@ def _gpu_states_bytes(
     moments = 0.0 if configuration.optimizer == "adamw-cpu" else configuration.moment_bytes
     # bitsandbytes keeps both moments of embeddings in 32 bits.
     wide = (8 - moments) * counts.embeddings if configuration.optimizer == "adamw-8bit" else 0.0
-    master = strategy.master_bytes(configuration)
+    master = strategy.master_bytes
     shared_weights = ranks if strategy.shards_weights else 1
     shared = ranks if strategy.shards_optimizer else 1
     weights = share * counts.bytes_in(one) / shared_weights if configuration.offload.parameters == "none" else 0.0
@@ -139,20 +140,21 @@ def _gpu_states_bytes(
 
 def host_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, ranks: int, workers: int) -> int:
     """Return the peak bytes on the host: what loading takes, or what is offloaded and saved afterwards."""
-    p, total = counts.trained, counts.total
+    p, total, strategy = counts.trained, counts.total, strategy_of(configuration)
     running = 0.0
     if configuration.offload.optimizer == "cpu" or configuration.optimizer == "adamw-cpu":
         running += PINNED * (16 * p)
     elif configuration.offload.optimizer == "nvme":
         running += PINNED * 4 * p + swap_buffers(counts)
     if configuration.offload.parameters == "cpu":
-        running += PINNED * strategy_of(configuration).host_parameter_bytes(counts, configuration)
+        # An optimizer that follows the parameters trains them there, without a copy.
+        running += PINNED * 4 * (counts.frozen if strategy.offloads_together else total)
     elif configuration.offload.parameters == "nvme":
         running += 5 * 4 * 7e7
     loading = loading_bytes(counts, configuration, ranks)
     # The weights that stay on the host are there already when the last one is read.
-    loading += PINNED * 4 * total if configuration.keeps_parts_on_host else 0
-    saving = 4 * total if ranks > 1 or configuration.is_deepspeed else 0
+    loading += PINNED * 4 * total if strategy.loads_by_weight and configuration.offload.parameters == "cpu" else 0
+    saving = 4 * total if ranks > 1 or strategy.uses_deepspeed else 0
     return round(ranks * (_GPU_PROCESS_BYTES + workers * LOADER) + max(loading, running + saving))
 
 
@@ -163,13 +165,14 @@ def loading_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
     for all, and one weight at a time unless an adapter starts from the weights' values. Where the weights are trained
     in 16 bits, each one is copied onto the GPU alone.
     """
-    stored = counts.shape.stored
-    if configuration.loads_by_weight:
+    stored, strategy = counts.shape.stored, strategy_of(configuration)
+    copies = configuration.adapter is not None and configuration.adapter.copies_weights
+    if strategy.loads_by_weight and not copies:
         return (4 + stored) * counts.shape.largest_weight
-    one = strategy_of(configuration).weight_bytes(configuration.precision)
+    one = strategy.weight_bytes(configuration.precision)
     if configuration.reads_onto_gpu:
         return stored * counts.total + ranks * one * counts.shape.largest_weight
-    return (one * (1 if strategy_of(configuration).loads_by_weight else ranks) + stored) * counts.total
+    return (one * (1 if strategy.loads_by_weight else ranks) + stored) * counts.total
 
 
 def swap_buffers(counts: ParameterCounts) -> float:
@@ -182,7 +185,7 @@ def disk_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, ch
     p, total = counts.trained, counts.total
     one = strategy_of(configuration).weight_bytes(configuration.precision)
     whole = 4 * p if configuration.adapter else one * total
-    checkpoint = whole + round(12 if configuration.is_deepspeed else configuration.moment_bytes) * p
+    checkpoint = whole + round(12 if strategy_of(configuration).uses_deepspeed else configuration.moment_bytes) * p
     return swap_bytes(counts, configuration) + checkpoints * checkpoint + whole
 
 
@@ -208,7 +211,7 @@ def cpu_run_bytes(
     Loading maps the file into memory (its pages count once) and copies it into weights in each process. For ZeRO-3
     this is an upper bound: it reads one weight after the other.
     """
-    base = ranks * (_CPU_PROCESS_BYTES + (_DEEPSPEED_BYTES if configuration.is_deepspeed else 0))
+    base = ranks * (_CPU_PROCESS_BYTES + (_DEEPSPEED_BYTES if strategy_of(configuration).uses_deepspeed else 0))
     before = base
     if configuration.precision == "pure-bf16":
         before, base = ranks * _LOADING_16_BIT_BYTES, ranks * _TRAINING_16_BIT_BYTES
@@ -226,7 +229,7 @@ def cpu_run_bytes(
 def _cpu_states_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, ranks: int) -> float:
     """Return the bytes of weights, gradients, moments and their copies in all processes together."""
     p, total = counts.trained, counts.total
-    if not configuration.is_deepspeed:
+    if not strategy_of(configuration).uses_deepspeed:
         one = 2 if configuration.precision == "pure-bf16" else 4
         replicas: float = 1 if strategy_of(configuration).shards_weights else ranks
         if configuration.layer_ranks > 1:
@@ -234,7 +237,7 @@ def _cpu_states_bytes(counts: ParameterCounts, configuration: TrainingConfigurat
         if configuration.stages > 1:
             parts = stage_parts(counts.shape, configuration.stages)
             replicas = sum(part.parameters(counts.shape) for part in parts) / counts.shape.parameters
-        casts = 2 * (total - counts.quantized) if configuration.autocast else 0
+        casts = 2 * (total - counts.quantized) if strategy_of(configuration).autocasts(configuration.precision) else 0
         gradients = 8 * counts.shape.largest_weight if configuration.steps_in_backward else one * p
         return replicas * (
             counts.bytes_in(one) + one * counts.base_copy + gradients + configuration.moment_bytes * p + casts

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lsa_whisper.finetuning.memory import memory_use
-from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
+from lsa_whisper.finetuning.memory.configuration import is_accepted, recipe_keys
 from lsa_whisper.finetuning.memory.memory_use import MemoryUse
-from lsa_whisper.finetuning.memory.shape import Shape
-from lsa_whisper.finetuning.memory.stages import idle_share
-from lsa_whisper.finetuning.memory.tensor_sizes import MicroBatch, ParameterCounts
 from lsa_whisper.finetuning.recipe import ModelSettings
 from lsa_whisper.finetuning.strategies import strategy_of
+from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
+from lsa_whisper.finetuning.workload.parameters import MicroBatch, ParameterCounts
+from lsa_whisper.finetuning.workload.shape import Shape
+from lsa_whisper.finetuning.workload.stages import idle_share
 from lsa_whisper.system.machine import GIB
 
 USABLE = 0.97
@@ -68,7 +69,7 @@ class TrainingJob:
         suits = not (strategy.is_single if ranks > 1 else strategy.needs_several)
         divides = self.shape.attention_heads % configuration.layer_ranks == 0
         divides &= self.shape.encoder_layers + self.shape.decoder_layers >= configuration.stages
-        return suits and divides and configuration.is_accepted
+        return suits and divides and is_accepted(configuration)
 
     def counts(self, configuration: TrainingConfiguration, *, uses_base: bool = False) -> ParameterCounts:
         """Return the trained and frozen parameters."""
@@ -185,5 +186,5 @@ class Plan:
         """Return the recipe keys of this plan."""
         training: dict[str, Any] = {"per_device_train_batch_size": self.micro_batch.batch}
         training |= {"gradient_checkpointing": True} if self.micro_batch.checkpointing else {}
-        chosen = self.configuration.settings
+        chosen = recipe_keys(self.configuration)
         return chosen | {"training": chosen.get("training", {}) | training}

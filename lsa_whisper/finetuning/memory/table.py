@@ -12,9 +12,10 @@ from typing import Any
 
 import yaml
 
-from lsa_whisper.finetuning.memory.configuration import adapter_name
+from lsa_whisper.finetuning.memory.configuration import missing_packages
 from lsa_whisper.finetuning.memory.plan import Hardware, Plan
 from lsa_whisper.finetuning.recipe import ModelSettings, Recipe
+from lsa_whisper.finetuning.workload.configuration import adapter_name
 from lsa_whisper.system.machine import GIB
 
 _PARTS = {
@@ -67,7 +68,7 @@ class Estimate:
         """The plans that fit, first those that need no package that is not installed."""
         return tuple(
             sorted(
-                (plan for plan in self.sized if plan.fits), key=lambda plan: bool(plan.configuration.missing_packages)
+                (plan for plan in self.sized if plan.fits), key=lambda plan: bool(missing_packages(plan.configuration))
             )
         )
 
@@ -133,7 +134,7 @@ def _titles(estimate: Estimate, *, wide: bool) -> str:
 
 
 def _row(estimate: Estimate, plan: Plan, *, wide: bool) -> str:
-    fits = "no" if not plan.fits else "yes*" if plan.configuration.missing_packages else "yes"
+    fits = "no" if not plan.fits else "yes*" if missing_packages(plan.configuration) else "yes"
     numbers = {"GPU": plan.gpu_gib, "host": plan.host_gib, "disk": plan.disk_gib}
     if not estimate.hardware.gpus:
         del numbers["GPU"]
@@ -159,7 +160,7 @@ def _gib(value: float) -> str:
 def _notes(estimate: Estimate, *, wide: bool) -> Iterator[str]:
     if any(plan.exceeded for plan in estimate.sized):
         yield "! more than there is"
-    if missing := dict.fromkeys(name for plan in estimate.fitting for name in plan.configuration.missing_packages):
+    if missing := dict.fromkeys(name for plan in estimate.fitting for name in missing_packages(plan.configuration)):
         yield f"* needs a package that is not installed here: {', '.join(missing)}"
     if not estimate.hardware.gpus:
         yield _NO_GPU
@@ -189,6 +190,6 @@ def _advice(estimate: Estimate) -> Iterator[str]:
 
 def _described(plan: Plan) -> str:
     gpu = f"{_gib(plan.gpu_gib)} GiB on the GPU, " if plan.job.hardware.gpus else ""
-    needs = ", ".join(plan.configuration.missing_packages)
+    needs = ", ".join(missing_packages(plan.configuration))
     first = f" (install {needs} first)" if needs else ""
     return f"{plan.name}, micro-batch of {plan.micro_batch.batch}{first}: {gpu}{_gib(plan.host_gib)} GiB of host"

@@ -8,7 +8,8 @@ from lsa_whisper.finetuning.recipe.reading import (
     verify_overrides,
     with_overrides,
 )
-from lsa_whisper.finetuning.recipe.schema import (
+from lsa_whisper.finetuning.recipe.schema import Recipe
+from lsa_whisper.finetuning.settings.run import (
     SHARDING_STRATEGIES,
     CorpusSettings,
     DataSettings,
@@ -16,10 +17,9 @@ from lsa_whisper.finetuning.recipe.schema import (
     ModelSettings,
     OffloadSettings,
     PipelineSettings,
-    Recipe,
     ScratchModel,
 )
-from lsa_whisper.finetuning.recipe.sections import AdapterSettings, EvaluationSettings, LossSettings, TrainingSettings
+from lsa_whisper.finetuning.settings.sections import AdapterSettings, EvaluationSettings, LossSettings, TrainingSettings
 
 __all__ = [
     "SHARDING_STRATEGIES",

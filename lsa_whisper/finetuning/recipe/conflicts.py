@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from lsa_whisper.finetuning.recipe.schema import Recipe
-from lsa_whisper.finetuning.recipe.values import flat, similar_name
+from lsa_whisper.finetuning.settings.values import flat, similar_name
 from lsa_whisper.finetuning.strategies import names_of, strategy_of
 
 _TWO_RECIPES = "train without an adapter first, then train an adapter on that checkpoint with a second recipe"

@@ -17,10 +17,11 @@ from typing import Annotated, Any, TypeVar
 import yaml
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.recipe.schema import DataSettings, ModelSettings, Recipe
+from lsa_whisper.finetuning.recipe.schema import Recipe, recipe_values
 from lsa_whisper.finetuning.recipe.trainer_args import place_of
 from lsa_whisper.finetuning.recipe.validation import path_problem, problems_of
-from lsa_whisper.finetuning.recipe.values import TYPE_NAMES, OneOf, number_of, shorten, similar_name
+from lsa_whisper.finetuning.settings.run import DataSettings, ModelSettings
+from lsa_whisper.finetuning.settings.values import TYPE_NAMES, OneOf, number_of, shorten, similar_name
 from lsa_whisper.system import plain_yaml
 
 
@@ -68,7 +69,7 @@ def with_overrides(recipe: Recipe, set: Sequence[str]) -> Recipe:
     Raises:
         RecipeError: With every problem found.
     """
-    return _build(json.loads(json.dumps(dataclasses.asdict(recipe))), set, "recipe")
+    return _build(recipe_values(recipe), set, "recipe")
 
 
 def verify_overrides(set: Sequence[str]) -> None:

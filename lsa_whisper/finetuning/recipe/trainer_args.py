@@ -10,8 +10,8 @@ import typing
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lsa_whisper.finetuning.recipe.sections import TrainingSettings
-from lsa_whisper.finetuning.recipe.values import TYPE_NAMES, OneOf, Range, number_of, shorten, similar_name
+from lsa_whisper.finetuning.settings.sections import TrainingSettings
+from lsa_whisper.finetuning.settings.values import TYPE_NAMES, OneOf, Range, number_of, shorten, similar_name
 
 _TRAINING = tuple(field.name for field in dataclasses.fields(TrainingSettings))
 _OWNERS: dict[str, str] = {

@@ -6,18 +6,21 @@ would be about a default that the recipe does not contain.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
 from lsa_whisper.finetuning.recipe import conflicts
-from lsa_whisper.finetuning.recipe.schema import ModelSettings, Recipe, is_valid_context
+from lsa_whisper.finetuning.recipe.schema import Recipe
 from lsa_whisper.finetuning.recipe.trainer_args import trainer_args_problems
+from lsa_whisper.finetuning.settings.run import ModelSettings, is_valid_context
 from lsa_whisper.finetuning.strategies import STRATEGIES, strategy_of
-from lsa_whisper.finetuning.strategies.base import RecipeRule
 
 _NAME_BYTES, _PATH_BYTES = 240, 4000
 """File systems take names of 255 bytes and paths of 4,096; a run appends to the name of its folder."""
+
+
+_Rule = tuple[Collection[str], Callable[[Recipe], Iterable[str]]]
 
 
 class _Section(Protocol):
@@ -109,7 +112,7 @@ def _evaluation(recipe: Recipe) -> Iterator[str]:
         yield "evaluation: needs data.dev, the manifest of the dev set"
 
 
-_RULES: tuple[RecipeRule, ...] = (
+_RULES: tuple[_Rule, ...] = (
     (("data", "out", "model", "offload", "evaluation"), name_problems),
     (("data",), lambda recipe: _section("data.augment", recipe.data.augment)),
     (("adapter",), lambda recipe: _section("adapter", recipe.adapter)),
@@ -128,7 +131,7 @@ _RULES: tuple[RecipeRule, ...] = (
     (("strategy", "pipeline"), lambda recipe: conflicts.foreign(recipe, "pipeline")),
 )
 """The settings that each rule looks at, and the rule; those of the recipe's strategy follow."""
-_LAST_RULES: tuple[RecipeRule, ...] = (
+_LAST_RULES: tuple[_Rule, ...] = (
     (("model", "adapter", "strategy", "training"), conflicts.averaging),
     (("training",), conflicts.training),
     (("data",), conflicts.prompt),

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.distributed.ranks import is_launched, verify_ranks
+from lsa_whisper.finetuning.settings.run import RunSettings
 from lsa_whisper.finetuning.strategies.base import Strategy
 from lsa_whisper.finetuning.strategies.ddp import Ddp
 from lsa_whisper.finetuning.strategies.fsdp2 import Fsdp2
@@ -21,9 +22,6 @@ from lsa_whisper.finetuning.strategies.tensor_parallel import TensorParallel
 from lsa_whisper.finetuning.strategies.zero2 import Zero2
 from lsa_whisper.finetuning.strategies.zero3 import Zero3
 from lsa_whisper.system.machine import usable_cores
-
-if TYPE_CHECKING:
-    from lsa_whisper.finetuning.recipe import Recipe
 
 _ROWS = (
     Single(),
@@ -58,7 +56,7 @@ def names_of(suits: Callable[[Strategy], bool]) -> list[str]:
     return [name for name, strategy in STRATEGIES.items() if suits(strategy)]
 
 
-def check_processes(recipe: Recipe, processes: int) -> None:
+def check_processes(recipe: RunSettings, processes: int) -> None:
     """Check that ``processes`` on this machine, or the ranks that a launcher started, can train ``recipe``.
 
     Raises:

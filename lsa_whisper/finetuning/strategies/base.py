@@ -6,18 +6,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetuning.settings.run import RunSettings
+from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
+from lsa_whisper.finetuning.workload.parameters import MicroBatch, ParameterCounts
 
 if TYPE_CHECKING:
     from lsa_whisper.checkpoint import StoredWeights
     from lsa_whisper.finetuning.distributed.division import Division
-    from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
-    from lsa_whisper.finetuning.memory.tensor_sizes import MicroBatch, ParameterCounts
-    from lsa_whisper.finetuning.recipe import Recipe
     from lsa_whisper.system.machine import Finding
 
 Unread: TypeAlias = "StoredWeights | None"
 StageLayers = Callable[[int], Sequence[int]] | None
-RecipeRule = tuple[Collection[str], Callable[["Recipe"], Iterable[str]]]
+RecipeRule = tuple[Collection[str], Callable[[RunSettings], Iterable[str]]]
 """The settings that a rule looks at, and the rule, which yields problems of a recipe."""
 
 
@@ -66,6 +66,8 @@ class Strategy:
     """Whether one process reads the weights for all, one after the other."""
     offloads_together = False
     """Whether the optimizer is where the parameters are, so that a recipe does not name its place."""
+    master_bytes = 0
+    """Bytes of the optimizer's own copy of a weight."""
 
     @property
     def rules(self) -> Sequence[RecipeRule]:
@@ -76,7 +78,7 @@ class Strategy:
         """Return what to do about a precision that only ``others`` train in."""
         return f"precision: {precision} needs strategy {others}; use bf16 with {self.name}"
 
-    def changed_from(self, before: Strategy, recipe: Recipe) -> Iterator[str]:
+    def changed_from(self, before: Strategy, recipe: RunSettings) -> Iterator[str]:
         """Yield the overrides by which a recipe with the strategy ``before`` has this one, without foreign settings."""
         if self is before:
             return
@@ -90,7 +92,7 @@ class Strategy:
         if recipe.auto_micro_batch and "auto_micro_batch" not in self.own_settings:
             yield "auto_micro_batch=false"
 
-    def check_ranks(self, recipe: Recipe, ranks: int) -> None:
+    def check_ranks(self, recipe: RunSettings, ranks: int) -> None:
         """Check that ``ranks`` processes can train ``recipe``.
 
         Raises:
@@ -102,7 +104,7 @@ class Strategy:
                 "or srun (accelerate launch starts a single process on a CPU), or strategy: single"
             )
 
-    def check_model(self, recipe: Recipe, config: Any, ranks: int, layers: Callable[[int], Sequence[int]]) -> None:
+    def check_model(self, recipe: RunSettings, config: Any, ranks: int, layers: Callable[[int], Sequence[int]]) -> None:
         """Check that a model can be divided among ``ranks`` processes.
 
         Args:
@@ -115,37 +117,37 @@ class Strategy:
             RecipeError: If they cannot.
         """
 
-    def window_ranks(self, recipe: Recipe, ranks: int) -> int:
+    def window_ranks(self, recipe: RunSettings, ranks: int) -> int:
         """Return how many of ``ranks`` processes have windows of their own in a step."""
         return ranks
 
-    def state_kind(self, recipe: Recipe) -> str:
+    def state_kind(self, recipe: RunSettings) -> str:
         """Return the kind of state in its checkpoints: a run resumes under every strategy with the same."""
         return self.name
 
-    def check_requirements(self, recipe: Recipe) -> None:
+    def check_requirements(self, recipe: RunSettings) -> None:
         """Check that what it needs is installed.
 
         Raises:
             LsaWhisperError: If something is not.
         """
 
-    def machine_findings(self, recipe: Recipe, swap_gib: float | None) -> Iterator[Finding]:
+    def machine_findings(self, recipe: RunSettings, swap_gib: float | None) -> Iterator[Finding]:
         """Yield the state of what it needs of this machine; ``swap_gib`` is the size of its swap files, if known."""
         return iter(())
 
-    def start(self, recipe: Recipe) -> None:
+    def start(self, recipe: RunSettings) -> None:
         """Initialize the process group, if it is needed before the model is loaded.
 
         Raises:
             LsaWhisperError: If it cannot be initialized.
         """
 
-    def computes_in(self, recipe: Recipe) -> str | None:
+    def computes_in(self, recipe: RunSettings) -> str | None:
         """Return the type of its own autocast, ``None`` if transformers' trainer has one."""
         return None
 
-    def trainer_arguments(self, recipe: Recipe) -> dict[str, Any]:
+    def trainer_arguments(self, recipe: RunSettings) -> dict[str, Any]:
         """Return what it adds to ``Seq2SeqTrainingArguments``.
 
         Raises:
@@ -153,11 +155,13 @@ class Strategy:
         """
         return {}
 
-    def optimizer_class(self, recipe: Recipe, arguments: Any) -> tuple[Any, dict[str, Any]] | None:
+    def optimizer_class(self, recipe: RunSettings, arguments: Any) -> tuple[Any, dict[str, Any]] | None:
         """Return an optimizer of its own with its arguments, ``None`` for that of transformers."""
         return None
 
-    def divide(self, model: Any, recipe: Recipe, unread: Unread = None, layers: StageLayers = None) -> Division | None:
+    def divide(
+        self, model: Any, recipe: RunSettings, unread: Unread = None, layers: StageLayers = None
+    ) -> Division | None:
         """Divide ``model`` among ranks if that is done before training; return how layers are divided, if they are.
 
         Args:
@@ -186,14 +190,6 @@ class Strategy:
         """Return whether autocast keeps a 16-bit copy of the fp32 weights."""
         return precision in ("bf16", "fp16")
 
-    def host_parameter_bytes(self, counts: ParameterCounts, configuration: TrainingConfiguration) -> int:
-        """Return the bytes of parameters on the host if they are offloaded to it."""
-        return 4 * counts.total
-
-    def master_bytes(self, configuration: TrainingConfiguration) -> int:
-        """Return the bytes of the optimizer's own copy of a weight."""
-        return 0
-
     def buffers(self, load: GpuLoad) -> tuple[int, int, int]:
         """Return the bytes of buffers on a GPU: permanent, in the forward pass only, in the optimizer step only.
 
@@ -204,7 +200,7 @@ class Strategy:
         counts, optimizer = load.counts, load.configuration.optimizer
         layer = counts.shape.largest_layer
         frozen = 2 * layer if load.micro_batch.checkpointing else counts.frozen - counts.quantized
-        copied = counts.trained + frozen if load.configuration.autocast else 0
+        copied = counts.trained + frozen if self.autocasts(load.configuration.precision) else 0
         if load.configuration.steps_in_backward:
             return (2 + 4 + 4 + 8) * counts.shape.largest_weight, 0, 0
         return 0, 2 * copied, 8 * counts.shape.largest_weight if optimizer == "adafactor" else 0

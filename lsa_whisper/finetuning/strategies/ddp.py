@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from lsa_whisper.finetuning.settings.run import RunSettings
 from lsa_whisper.finetuning.strategies.base import GpuLoad, Strategy
 from lsa_whisper.finetuning.strategies.single import ALL_PRECISIONS, REPLICATED_STATE
-
-if TYPE_CHECKING:
-    from lsa_whisper.finetuning.recipe import Recipe
 
 
 class Ddp(Strategy):
@@ -18,7 +14,7 @@ class Ddp(Strategy):
     precisions = ALL_PRECISIONS
     needs_several = has_whole_state = computes_base = True
 
-    def state_kind(self, recipe: Recipe) -> str:
+    def state_kind(self, recipe: RunSettings) -> str:
         """Return the kind that a single process has, too."""
         return REPLICATED_STATE
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from lsa_whisper.finetuning.settings.run import RunSettings
 from lsa_whisper.finetuning.strategies.base import GpuLoad, Strategy
 from lsa_whisper.system import machine
 
 if TYPE_CHECKING:
-    from lsa_whisper.finetuning.recipe import Recipe
     from lsa_whisper.system.machine import Finding
 
 OPTIMIZER_OFFLOADS = (("optimizer", "cpu"), ("optimizer", "nvme"))
@@ -29,7 +29,7 @@ class DeepSpeed(Strategy):
     own_settings = ("deepspeed",)
     shards_optimizer = uses_deepspeed = True
 
-    def check_requirements(self, recipe: Recipe) -> None:
+    def check_requirements(self, recipe: RunSettings) -> None:
         """Raise if DeepSpeed is missing, or rejects the recipe's ``deepspeed`` entries."""
         from lsa_whisper.finetuning.distributed import zero
 
@@ -37,7 +37,7 @@ class DeepSpeed(Strategy):
         if recipe.deepspeed:
             zero.check_entries(recipe.deepspeed, self._settings(recipe))
 
-    def machine_findings(self, recipe: Recipe, swap_gib: float | None) -> Iterator[Finding]:
+    def machine_findings(self, recipe: RunSettings, swap_gib: float | None) -> Iterator[Finding]:
         """Yield the state of the programs that compile its extensions, and of the disk that it swaps to."""
         yield from machine.stale_locks(machine.extension_caches()[:1])  # the cache this run compiles into
         yield from machine.programs()
@@ -49,32 +49,32 @@ class DeepSpeed(Strategy):
             folder.mkdir(parents=True, exist_ok=True)
         yield from machine.disk(folder, name="swap folder", needed_gib=swap_gib)
 
-    def start(self, recipe: Recipe) -> None:
+    def start(self, recipe: RunSettings) -> None:
         """Initialize DeepSpeed's process group, also for a process alone."""
         from lsa_whisper.finetuning.distributed import zero
 
         zero.require_deepspeed(recipe)
         zero.init_process_group()
 
-    def computes_in(self, recipe: Recipe) -> str | None:
+    def computes_in(self, recipe: RunSettings) -> str | None:
         """Return the type that DeepSpeed's engine computes in; the trainer takes its weights for plain fp32."""
         from lsa_whisper.finetuning.distributed import zero
 
         return zero.AUTOCAST.get(recipe.precision)
 
-    def trainer_arguments(self, recipe: Recipe) -> dict[str, Any]:
+    def trainer_arguments(self, recipe: RunSettings) -> dict[str, Any]:
         """Return DeepSpeed's configuration."""
         from lsa_whisper.finetuning.distributed import zero
 
         zero.require_deepspeed(recipe)
         return {"deepspeed": self._settings(recipe), "bf16": False, "fp16": False}
 
-    def _settings(self, recipe: Recipe) -> dict[str, Any]:
+    def _settings(self, recipe: RunSettings) -> dict[str, Any]:
         from lsa_whisper.finetuning.distributed import zero
 
         return zero.deepspeed_config(self.stage, recipe.offload, recipe.deepspeed, recipe.precision)
 
-    def optimizer_class(self, recipe: Recipe, arguments: Any) -> tuple[Any, dict[str, Any]] | None:
+    def optimizer_class(self, recipe: RunSettings, arguments: Any) -> tuple[Any, dict[str, Any]] | None:
         """Return DeepSpeed's Adam for the CPU if the optimizer is offloaded and it can be compiled."""
         from lsa_whisper.finetuning.distributed import zero
 

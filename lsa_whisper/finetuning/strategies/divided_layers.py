@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.finetuning.distributed.ranks import join_ranks
+from lsa_whisper.finetuning.settings.run import RunSettings
 from lsa_whisper.finetuning.strategies.base import RecipeRule, StageLayers, Strategy, Unread
 
 if TYPE_CHECKING:
     from lsa_whisper.finetuning.distributed.division import Division
-    from lsa_whisper.finetuning.recipe import Recipe
 
 
 class DividedLayers(Strategy):
@@ -30,12 +30,12 @@ class DividedLayers(Strategy):
             return f"precision: fp16 cannot scale the gradients of {self.name}; use bf16"
         return super().precision_problem(precision, others)
 
-    def adapter_problems(self, recipe: Recipe) -> Iterator[str]:
+    def adapter_problems(self, recipe: RunSettings) -> Iterator[str]:
         """Yield what cannot be adapted."""
         if recipe.adapter is not None and recipe.adapter.token_embeddings:
             yield f"adapter.token_embeddings: {self.name} cannot train single embeddings; leave it out"
 
-    def divide(self, model: Any, recipe: Recipe, unread: Unread = None, layers: StageLayers = None) -> Division:
+    def divide(self, model: Any, recipe: RunSettings, unread: Unread = None, layers: StageLayers = None) -> Division:
         """Divide the model and let it load whole weights, of which each rank keeps its part."""
         from lsa_whisper.finetuning.distributed.division import load_whole_weights
 
@@ -43,10 +43,10 @@ class DividedLayers(Strategy):
         load_whole_weights(model)
         return division
 
-    def divide_layers(self, model: Any, recipe: Recipe, layers: StageLayers) -> Division:
+    def divide_layers(self, model: Any, recipe: RunSettings, layers: StageLayers) -> Division:
         """Divide the model in place."""
         raise NotImplementedError
 
-    def start(self, recipe: Recipe) -> None:
+    def start(self, recipe: RunSettings) -> None:
         """Initialize the process group, by whose ranks the model is divided."""
         join_ranks(self.name)

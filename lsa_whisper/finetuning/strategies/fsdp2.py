@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.distributed.ranks import is_launched, ranks_of_run
+from lsa_whisper.finetuning.settings.run import RunSettings
 from lsa_whisper.finetuning.strategies.base import GpuLoad, Strategy
 from lsa_whisper.finetuning.strategies.single import REPLICATED_STATE
-
-if TYPE_CHECKING:
-    from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
-    from lsa_whisper.finetuning.memory.tensor_sizes import ParameterCounts
-    from lsa_whisper.finetuning.recipe import Recipe
 
 
 class Fsdp2(Strategy):
@@ -24,26 +20,22 @@ class Fsdp2(Strategy):
     offloads = (("parameters", "cpu"),)
     needs_several = shards_weights = shards_optimizer = offloads_together = True
 
-    def shards(self, recipe: Recipe) -> bool:
+    def shards(self, recipe: RunSettings) -> bool:
         """Return whether anything is sharded."""
         return recipe.fsdp.sharding_strategy != "no_shard"
 
-    def state_kind(self, recipe: Recipe) -> str:
+    def state_kind(self, recipe: RunSettings) -> str:
         """Return the kind of replicated processes if nothing is sharded."""
         return self.name if self.shards(recipe) else REPLICATED_STATE
 
-    def start(self, recipe: Recipe) -> None:
+    def start(self, recipe: RunSettings) -> None:
         """Check that this process is one of several; accelerate initializes the group."""
         if self.shards(recipe) and not is_launched():
             raise RecipeError(f"strategy: {self.name} needs several processes; set --processes, or use single")
 
-    def trainer_arguments(self, recipe: Recipe) -> dict[str, Any]:
+    def trainer_arguments(self, recipe: RunSettings) -> dict[str, Any]:
         """Return accelerate's settings of FSDP2."""
         return fsdp_arguments(recipe) if self.shards(recipe) else {}
-
-    def host_parameter_bytes(self, counts: ParameterCounts, configuration: TrainingConfiguration) -> int:
-        """Return the bytes of frozen weights: the optimizer has no copy of the trained ones."""
-        return 4 * counts.frozen
 
     def buffers(self, load: GpuLoad) -> tuple[int, int, int]:
         """Return what is gathered at once: the weights outside of layers, and three layers with their gradients."""
@@ -51,7 +43,7 @@ class Fsdp2(Strategy):
         return 2 * load.configuration.computed_bytes * gathered, 0, 0
 
 
-def fsdp_arguments(recipe: Recipe) -> dict[str, Any]:
+def fsdp_arguments(recipe: RunSettings) -> dict[str, Any]:
     """Return what ``fsdp2`` adds to the training arguments.
 
     Raises:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetuning.settings.run import RunSettings
 from lsa_whisper.finetuning.strategies.base import RecipeRule, StageLayers
 from lsa_whisper.finetuning.strategies.divided_layers import DividedLayers
+from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
 
 if TYPE_CHECKING:
     from lsa_whisper.finetuning.distributed.division import Division
-    from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
-    from lsa_whisper.finetuning.recipe import Recipe
 
 
 class PipelineParallel(DividedLayers):
@@ -28,7 +28,7 @@ class PipelineParallel(DividedLayers):
         """Rules of adapters and of stages."""
         return (*super().rules, (("pipeline", "training", "model", "evaluation"), self._stage_problems))
 
-    def _stage_problems(self, recipe: Recipe) -> Iterator[str]:
+    def _stage_problems(self, recipe: RunSettings) -> Iterator[str]:
         """Yield what stages on different ranks exclude."""
         windows, parts = recipe.training.per_device_train_batch_size, recipe.pipeline.micro_batches
         if parts is not None and parts > windows:
@@ -44,22 +44,22 @@ class PipelineParallel(DividedLayers):
                 "false and evaluation.metric: loss"
             )
 
-    def check_ranks(self, recipe: Recipe, ranks: int) -> None:
+    def check_ranks(self, recipe: RunSettings, ranks: int) -> None:
         """Check that there are as many micro-batches as the schedule needs."""
         from lsa_whisper.finetuning.distributed.model_parallel import check_stages
 
         super().check_ranks(recipe, ranks)
         check_stages(recipe, ranks)
 
-    def check_model(self, recipe: Recipe, config: Any, ranks: int, layers: Callable[[int], Sequence[int]]) -> None:
+    def check_model(self, recipe: RunSettings, config: Any, ranks: int, layers: Callable[[int], Sequence[int]]) -> None:
         """Check that there are as many layers as stages."""
         layers(ranks)
 
-    def window_ranks(self, recipe: Recipe, ranks: int) -> int:
+    def window_ranks(self, recipe: RunSettings, ranks: int) -> int:
         """Return that all ranks have the same windows."""
         return 1
 
-    def check_requirements(self, recipe: Recipe) -> None:
+    def check_requirements(self, recipe: RunSettings) -> None:
         """Raise if this torch has no schedules that can leave the logits of a batch out of what they keep."""
         import torch
         from torch.distributed.pipelining import ScheduleGPipe
@@ -69,7 +69,7 @@ class PipelineParallel(DividedLayers):
                 f"strategy: pipeline needs a newer torch than {torch.__version__}; it was tested with 2.13"
             )
 
-    def divide_layers(self, model: Any, recipe: Recipe, layers: StageLayers) -> Division:
+    def divide_layers(self, model: Any, recipe: RunSettings, layers: StageLayers) -> Division:
         """Keep the layers of this rank's stage."""
         from torch import distributed
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
+from lsa_whisper.finetuning.settings.run import RunSettings
 from lsa_whisper.finetuning.strategies.base import Strategy
-
-if TYPE_CHECKING:
-    from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
-    from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
 
 ALL_PRECISIONS = ("fp32", "bf16", "fp16", "pure-bf16", "fp8")
 """What torch trains in where weights, gradients and moments are whole."""
@@ -25,7 +22,7 @@ class Single(Strategy):
     precisions = ALL_PRECISIONS
     is_single = has_whole_state = computes_base = True
 
-    def state_kind(self, recipe: Recipe) -> str:
+    def state_kind(self, recipe: RunSettings) -> str:
         """Return the kind that a replicated run has, too."""
         return REPLICATED_STATE
 

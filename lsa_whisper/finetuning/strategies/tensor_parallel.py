@@ -6,13 +6,13 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lsa_whisper.finetuning.settings.run import RunSettings
 from lsa_whisper.finetuning.strategies.base import GpuLoad, StageLayers
 from lsa_whisper.finetuning.strategies.divided_layers import DividedLayers
+from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
 
 if TYPE_CHECKING:
     from lsa_whisper.finetuning.distributed.division import Division
-    from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
-    from lsa_whisper.finetuning.recipe import Recipe
 
 
 class TensorParallel(DividedLayers):
@@ -22,7 +22,7 @@ class TensorParallel(DividedLayers):
     own_settings = ("tensor_parallel",)
     shards_weights = shards_optimizer = True
 
-    def adapter_problems(self, recipe: Recipe) -> Iterator[str]:
+    def adapter_problems(self, recipe: RunSettings) -> Iterator[str]:
         """Yield what needs whole matrices, too."""
         yield from super().adapter_problems(recipe)
         if recipe.adapter is not None and recipe.adapter.dora:
@@ -34,24 +34,24 @@ class TensorParallel(DividedLayers):
         if set(recipe.adapter.modules_to_save) & {*COLUMNS, *ROWS}:
             yield "adapter.modules_to_save: tensor_parallel cannot copy a divided layer; use adapter.target_modules"
 
-    def check_ranks(self, recipe: Recipe, ranks: int) -> None:
+    def check_ranks(self, recipe: RunSettings, ranks: int) -> None:
         """Check that the ranks can be divided into groups that share each layer."""
         from lsa_whisper.finetuning.distributed.model_parallel import ranks_of
 
         super().check_ranks(recipe, ranks)
         ranks_of(recipe, ranks)
 
-    def check_model(self, recipe: Recipe, config: Any, ranks: int, layers: Callable[[int], Sequence[int]]) -> None:
+    def check_model(self, recipe: RunSettings, config: Any, ranks: int, layers: Callable[[int], Sequence[int]]) -> None:
         """Check that heads and feed-forward blocks can be divided."""
         from lsa_whisper.finetuning.distributed.model_parallel import check_shape, ranks_of
 
         check_shape(config, ranks_of(recipe, ranks)[1])
 
-    def window_ranks(self, recipe: Recipe, ranks: int) -> int:
+    def window_ranks(self, recipe: RunSettings, ranks: int) -> int:
         """Return the number of groups."""
         return ranks // (recipe.tensor_parallel or ranks)
 
-    def divide_layers(self, model: Any, recipe: Recipe, layers: StageLayers) -> Division:
+    def divide_layers(self, model: Any, recipe: RunSettings, layers: StageLayers) -> Division:
         """Divide each layer by torch's DTensor."""
         from lsa_whisper.finetuning.distributed import division, model_parallel
 
@@ -73,4 +73,4 @@ class TensorParallel(DividedLayers):
         gathered = counts.shape.outside_layers + 3 * own if ranks > configuration.layer_ranks else 0
         copied = trained + (2 * own if micro_batch.checkpointing else total - trained)
         always = round(2 * configuration.computed_bytes * gathered)
-        return always, round(2 * copied) if configuration.autocast else 0, 0
+        return always, round(2 * copied) if self.autocasts(configuration.precision) else 0, 0

@@ -18,13 +18,13 @@ from lsa_whisper.checkpoint.whisper_constants import TIMESTAMP_STEP_S
 from lsa_whisper.dataset import WindowDataset
 from lsa_whisper.errors import AudioError, CheckpointError, ManifestError
 from lsa_whisper.finetuning.distributed.ranks import ranks_of_run
-from lsa_whisper.finetuning.memory.stages import stage_sizes
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.training.adapter import check_adapter
 from lsa_whisper.finetuning.training.dev_evaluation import dev_problems
 from lsa_whisper.finetuning.training.length_check import length_problems
 from lsa_whisper.finetuning.training.samplers import capped_indices
+from lsa_whisper.finetuning.workload.stages import stage_sizes
 from lsa_whisper.manifest import TIMESTAMP, parse_word_times
 
 _OPENED = 1000

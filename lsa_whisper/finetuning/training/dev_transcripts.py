@@ -24,7 +24,7 @@ from lsa_whisper.decoding.greedy import Search, greedy_search
 from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.decoding.style import DecodingStyle
 from lsa_whisper.finetuning.distributed.division import layers_are_sharded, root_unsharded
-from lsa_whisper.finetuning.recipe.sections import SCORES
+from lsa_whisper.finetuning.settings.sections import SCORES
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.manifest import TIMESTAMP
 from lsa_whisper.scoring.disfluency import SCORED, supported_classes

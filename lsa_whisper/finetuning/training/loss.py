@@ -25,7 +25,7 @@ from lsa_whisper.decoding.cross_attention import (
     heads_by_layer,
     observe_cross_attention,
 )
-from lsa_whisper.finetuning.memory.tensor_sizes import LOGITS_AT_ONCE
+from lsa_whisper.finetuning.memory.activations import LOGITS_AT_ONCE
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz'"
 """Output symbols of the auxiliary CTC head; other characters are skipped."""

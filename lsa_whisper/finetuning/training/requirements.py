@@ -14,7 +14,6 @@ from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE
 from lsa_whisper.checkpoint.verification import is_local
 from lsa_whisper.errors import CheckpointError, LsaWhisperError, RecipeError
 from lsa_whisper.finetuning.distributed.ranks import is_launched
-from lsa_whisper.finetuning.memory.shape import shape_of
 from lsa_whisper.finetuning.recipe import Recipe, list_problems
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.training.adapter import check_second_stage, require_bitsandbytes
@@ -22,6 +21,7 @@ from lsa_whisper.finetuning.training.arguments import optimizer_arguments
 from lsa_whisper.finetuning.training.dev_evaluation import evaluation_callbacks
 from lsa_whisper.finetuning.training.length_check import check_schedule
 from lsa_whisper.finetuning.training.precision import precision_arguments
+from lsa_whisper.finetuning.workload.shape import shape_of
 from lsa_whisper.system.library_internals import reset_training_state
 from lsa_whisper.system.machine import usable_cores
 

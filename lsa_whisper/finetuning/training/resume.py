@@ -18,7 +18,8 @@ from lsa_whisper import manifest
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.distributed.ranks import ranks_of_run
 from lsa_whisper.finetuning.recipe import Recipe
-from lsa_whisper.finetuning.recipe.values import HARMLESS, changes, describe_changes, recipe_values
+from lsa_whisper.finetuning.recipe.schema import recipe_values
+from lsa_whisper.finetuning.settings.values import HARMLESS, changes, describe_changes
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.deepspeed_internals import deepspeed_state_classes

@@ -20,9 +20,8 @@ from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder, remove_f
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.finetuning.distributed.division import finish_distributed, reset_distributed
 from lsa_whisper.finetuning.distributed.ranks import rank, report_lost_rank, restored_environment
-from lsa_whisper.finetuning.memory.stages import stage_sizes
 from lsa_whisper.finetuning.recipe import Recipe
-from lsa_whisper.finetuning.recipe.values import HARMLESS, changes
+from lsa_whisper.finetuning.settings.values import HARMLESS, changes
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.training import Finetuned
 from lsa_whisper.finetuning.training.callbacks import StopOnSignal
@@ -41,6 +40,7 @@ from lsa_whisper.finetuning.training.resume import (
 )
 from lsa_whisper.finetuning.training.saving import keep_log, kept_weights, provenance, save_trained
 from lsa_whisper.finetuning.training.trainer import SpeechTrainer
+from lsa_whisper.finetuning.workload.stages import stage_sizes
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.disk import convert_disk_errors
 from lsa_whisper.system.lock import write_lock

@@ -23,7 +23,7 @@ from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.trimming import TRIM_MARGIN_S
 from lsa_whisper.errors import CheckpointError, first_line
 from lsa_whisper.finetuning.recipe import Recipe
-from lsa_whisper.finetuning.recipe.values import recipe_values
+from lsa_whisper.finetuning.recipe.schema import recipe_values
 from lsa_whisper.finetuning.training.adapter import base_to_load
 from lsa_whisper.finetuning.training.callbacks import CURVE, plot_curves
 from lsa_whisper.finetuning.training.dev_evaluation import SAMPLES, TENSORBOARD

@@ -17,9 +17,9 @@ from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.distributed import model_parallel
 from lsa_whisper.finetuning.memory import SHAPES
-from lsa_whisper.finetuning.memory.tensor_sizes import MicroBatch
 from lsa_whisper.finetuning.recipe import parse_recipe
 from lsa_whisper.finetuning.strategies import check_processes
+from lsa_whisper.finetuning.workload.parameters import MicroBatch
 from lsa_whisper.system.machine import GIB
 
 
@@ -66,7 +66,7 @@ def test_the_page_about_strategies_states_the_formulas_figures(strategy, element
 
 
 def test_a_rank_keeps_its_share_of_the_layers():
-    from lsa_whisper.finetuning.memory.tensor_sizes import ParameterCounts, linear_layer_parameters
+    from lsa_whisper.finetuning.workload.parameters import ParameterCounts, linear_layer_parameters
 
     counts = ParameterCounts.of(SHAPES["large-v3"])
     trained, total = counts.on_one_rank(4)

@@ -23,19 +23,13 @@ from lsa_whisper.finetuning.memory import (
     estimate_run,
     require_fit,
 )
-from lsa_whisper.finetuning.memory.configuration import flat
-from lsa_whisper.finetuning.memory.shape import recipe_shape, shape_of
-from lsa_whisper.finetuning.memory.tensor_sizes import (
-    ElementSizes,
-    MicroBatch,
-    ParameterCounts,
-    adapter_parameters,
-    decoder_layer,
-    encoder_layer,
-    trained_weights,
-)
+from lsa_whisper.finetuning.memory.activations import ElementSizes, decoder_layer, encoder_layer
+from lsa_whisper.finetuning.memory.configuration import is_accepted
 from lsa_whisper.finetuning.recipe import AdapterSettings, ModelSettings, OffloadSettings
+from lsa_whisper.finetuning.settings.values import flat
 from lsa_whisper.finetuning.training.model import add_adapter, freeze_parameters
+from lsa_whisper.finetuning.workload.parameters import MicroBatch, ParameterCounts, adapter_parameters, trained_weights
+from lsa_whisper.finetuning.workload.shape import recipe_shape, shape_of
 
 CPU, EVERYTHING = OffloadSettings("cpu"), OffloadSettings("cpu", "cpu")
 
@@ -453,7 +447,7 @@ def test_a_swap_folder_on_another_disk_takes_no_room_from_the_checkpoints(tmp_pa
 def test_what_fsdp_moves_to_the_host_is_planned_there():
     kept, moved = (needed("strategy=fsdp2", f"offload.parameters={place}", gpus=4) for place in ("none", "cpu"))
     assert moved.memory.optimizer == moved.memory.weights == 0 < kept.memory.optimizer
-    assert moved.configuration.is_accepted
+    assert is_accepted(moved.configuration)
 
 
 def test_a_model_that_is_not_here_yet_is_not_refused():

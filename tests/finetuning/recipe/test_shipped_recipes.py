@@ -18,7 +18,7 @@ from lsa_whisper import checkpoint
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.memory import Hardware, estimate_run
-from lsa_whisper.finetuning.recipe.values import flat
+from lsa_whisper.finetuning.settings.values import flat
 from lsa_whisper.finetuning.strategies import STRATEGIES
 from lsa_whisper.finetuning.training.arguments import training_arguments
 from lsa_whisper.system import machine

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.memory.shape import Shape, shape_of_config
+from lsa_whisper.finetuning.workload.shape import Shape, shape_of_config
 
 LABEL_TOKENS = 128
 """Label tokens of the windows that stages are balanced for."""

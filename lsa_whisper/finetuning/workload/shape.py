@@ -21,7 +21,7 @@ from lsa_whisper.checkpoint.whisper_constants import (
     TIMESTAMP_STEP_S,
 )
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.finetuning.recipe import ModelSettings, Recipe
+from lsa_whisper.finetuning.settings.run import ModelSettings, RunSettings
 
 _HUB_NAME = re.compile(r"(openai|distil-whisper|kotoba-tech|nyrahealth)/[\w.-]+")
 """Names of published models whose shapes are known; another owner's model of the same name may have another shape."""
@@ -217,7 +217,7 @@ def shape_of_config(config: Mapping[str, Any]) -> Shape:
     )
 
 
-def recipe_shape(recipe: Recipe) -> Shape:
+def recipe_shape(recipe: RunSettings) -> Shape:
     """Return the shape of the model that a recipe trains, with its context and added decoder layers.
 
     Raises:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
-import json
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from lsa_whisper.finetuning.recipe.schema import Recipe
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -164,12 +159,6 @@ HARMLESS = frozenset(
 contents of the manifest, the kind of its strategy and the number of windows in an optimizer step."""
 
 
-def recipe_values(recipe: Recipe) -> dict[str, Any]:
-    """Return a recipe as the values that a JSON file holds."""
-    values: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(recipe)))
-    return values
-
-
 def changes(before: Mapping[str, Any], now: Mapping[str, Any], *, besides: Collection[str] = ()) -> Changes:
     """Return the keys in which two recipes differ, with both values; ``None`` where a recipe does not have the key.
 
@@ -177,7 +166,7 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any], *, besides: Colle
     {'adapter.rank': (16, 32)}
 
     Args:
-        before: A recipe from :func:`recipe_values`.
+        before: A recipe from :func:`~lsa_whisper.finetuning.recipe.schema.recipe_values`.
         now: Another one.
         besides: Keys that are not compared.
     """

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from lsa_whisper.finetuning.recipe.values import OneOf, Range
+from lsa_whisper.finetuning.settings.values import OneOf, Range
 
 STACKS = ("both", "encoder", "decoder")
 SECOND_STAGES = ("stack", "continue")
