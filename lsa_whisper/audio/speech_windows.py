@@ -35,7 +35,7 @@ def pack_windows(speech: SpeechActivity, *, context_s: float, duration_s: float)
     """
     longest = max(1, math.floor(context_s / FRAME_S))
     windows = []
-    for stretch in _without_long_silence(speech, duration_s):
+    for stretch in _without_long_silence(speech):
         parts = [each for part in stretch for each in _split(speech, part, longest)]
         windows += _packed(parts, longest)
     return _spans(windows, duration_s)
@@ -49,7 +49,7 @@ def speech_spans(speech: SpeechActivity, *, duration_s: float) -> list[TimeSpan]
     >>> speech_spans(speech, duration_s=40.0)
     [TimeSpan(start_ms=800, end_ms=6200), TimeSpan(start_ms=17800, end_ms=20200)]
     """
-    return _spans([(parts[0].start, parts[-1].end) for parts in _without_long_silence(speech, duration_s)], duration_s)
+    return _spans([(parts[0].start, parts[-1].end) for parts in _without_long_silence(speech)], duration_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +93,10 @@ def _spans(frames: Iterable[tuple[int, int]], duration_s: float) -> list[TimeSpa
     return [inside for span in spans if (inside := span & TimeSpan(0, end_ms))]
 
 
-def _without_long_silence(speech: SpeechActivity, duration_s: float) -> list[list[_Part]]:
-    """Return the parts in groups with long silence between the groups.
-
-    A part of a frame at the recording's end is left out: a recording of 30 s and some samples is one window of 30 s.
-    """
-    frames = math.floor(duration_s / FRAME_S)
+def _without_long_silence(speech: SpeechActivity) -> list[list[_Part]]:
+    """Return the parts in groups with long silence between the groups."""
     groups: list[list[_Part]] = []
-    for part in _margins(speech.regions, frames):
+    for part in _margins(speech.regions, len(speech.level_db)):
         if not groups or (part.start - groups[-1][-1].end) * FRAME_S > _BRIDGE_S:
             groups.append([])
         groups[-1].append(part)
