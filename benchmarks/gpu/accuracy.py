@@ -8,9 +8,10 @@ from typing import Any
 
 from benchmarks.gpu.record import Record
 from benchmarks.gpu.setting import Setting
-from benchmarks.real_people.__main__ import ADAPTER, STOCK, finetuned
 from benchmarks.real_people.corpus import CLEAN, Clip, clips_of, copy_corpus, folds_of
 from benchmarks.real_people.scores import count, figures, total
+from benchmarks.real_people.variants import ADAPTER, finetuned
+from lsa_whisper.decoding.style import DECODING_STYLES
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.transcription import Transcriber
 
@@ -36,8 +37,8 @@ def real_people(setting: Setting, record: Record) -> None:
     heard, *others = [clips[:1], clips[1:3]] if setting.dry else folds_of(clips, FOLDS)
     known = [clip for fold in others for clip in fold]
     record.add("data", f"{len(known)} recordings to train on, {len(heard)} of other people to transcribe")
-    for name, style in STOCK.items():
-        record.add(name, heard_by(Transcriber(base, style=None if setting.dry else style), heard))
+    for style in DECODING_STYLES:
+        record.add(f"stock, {style}", heard_by(Transcriber(base, style=None if setting.dry else style), heard))
     for name, settings in SETTINGS.items():
         try:
             model = trained(setting, known, base, [*settings, *(DRY_SETTINGS if setting.dry else ())])

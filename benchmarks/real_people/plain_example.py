@@ -23,7 +23,7 @@ from lsa_whisper.timespan import TimeSpan
 STEPS, BATCH, LEARNING_RATE = 18, 4, 1e-4
 
 
-def train(corpus: Path, base: Path, out: Path, seed: int, *, space: bool) -> Path:
+def train(corpus: Path, base: Path, out: Path, seed: int, *, space: bool = False) -> Path:
     """Train ``base`` on the words of ``corpus`` as spoken, and return the folder of the model.
 
     Args:

@@ -1,60 +1,76 @@
-"""Training as ``finetune FOLDER`` chooses it but for one choice: what each choice is worth on real people."""
+"""Training as ``finetune FOLDER`` chooses it but for one choice: what each choice is worth on real people.
+
+    python -m benchmarks.real_people.variants ../shared/data ../shared/data/whisper/base --seeds 1
+
+The recordings and parts are those of ``benchmarks.real_people``.
+"""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks.real_people.measuring import System, measure
 from lsa_whisper import checkpoint
 from lsa_whisper.finetuning.from_corpus import finetune
 from lsa_whisper.preparation import prepare
 
+ADAPTER = (
+    "model.freeze_encoder=false",
+    "model.top_layers=null",
+    "adapter={rank: 16, alpha: 32, stacks: decoder}",
+    "training.learning_rate=3e-4",
+)
+"""What ``finetune FOLDER`` chooses for a larger model."""
 SYNTHETIC = Path("corpora/storybook/train")
 _SYNTHETIC_RECORDINGS = 2
 """About as many minutes of synthetic speech as there are of real speech."""
 
 
-@dataclass(frozen=True)
-class Variant:
-    """What differs from the choice of ``finetune FOLDER``.
-
-    Attributes:
-        settings: Overrides of the recipe.
-        prepared: Options of ``prepare``.
-        with_synthetic: Whether synthetic speech is added to the real one.
-        style: The style that recordings are transcribed in.
-    """
-
-    settings: Sequence[str] = ()
-    prepared: Mapping[str, Any] = field(default_factory=dict)
-    with_synthetic: bool = False
-    style: str | None = None
+def finetuned(source: Path, base: Path, out: Path, seed: int, settings: Sequence[str] = ()) -> Path:
+    """Return the model that ``finetune`` trains on a folder as typed, with overrides of its recipe."""
+    return finetune(source, model=base, out=out / "model", set=[f"seed={seed}", *settings]).out
 
 
+def trained(settings: Sequence[str] = (), style: str | None = None) -> System:
+    """Return the system that :func:`finetuned` trains."""
+    return System(partial(finetuned, settings=settings), style)
+
+
+def train_prepared(
+    corpus: Path, base: Path, out: Path, seed: int, settings: Sequence[str] = (), **options: Any
+) -> Path:
+    """Train on data that are prepared with other options than ``finetune`` chooses, and return the model."""
+    usual = {"context_s": checkpoint.load(base, weights=False).context_s, "without_timestamps": 1.0}
+    prepare([corpus], out / "data", **(usual | {"train_only": True} | options))
+    return finetuned(out / "data", base, out, seed, settings)
+
+
+def train_with_synthetic(corpus: Path, base: Path, out: Path, seed: int) -> Path:
+    """Train on synthetic speech, too, and return the model."""
+    for sound in sorted(SYNTHETIC.glob("*.flac"))[:_SYNTHETIC_RECORDINGS]:
+        for path in (sound, sound.with_suffix(".cha")):
+            shutil.copy(path, corpus)
+    return train_prepared(corpus, base, out, seed)
+
+
+OURS = trained()
 VARIANTS = {
-    "ours, trim": Variant(["data.trim=true"]),
-    "ours, splice": Variant(prepared={"splice": 0.5}),
-    "ours, verbatim labels": Variant(prepared={"labels": "verbatim"}),
-    "ours, timestamps": Variant(prepared={"without_timestamps": 0.2}),
-    "ours, rate 1e-5": Variant(["training.learning_rate=1e-5"]),
-    "ours, rate 1e-4": Variant(["training.learning_rate=1e-4"]),
-    "ours, no prompt": Variant(["data.prompt=''"]),
-    "ours, with storybook": Variant(with_synthetic=True),
-    "ours, fluent style": Variant(style="fluent"),
-    "ours, fluent labels": Variant(["data.prompt=''"], {"labels": "fluent"}),
+    "ours": OURS,
+    "ours, trim": trained(["data.trim=true"]),
+    "ours, splice": System(partial(train_prepared, splice=0.5)),
+    "ours, verbatim labels": System(partial(train_prepared, labels="verbatim")),
+    "ours, timestamps": System(partial(train_prepared, without_timestamps=0.2)),
+    "ours, rate 1e-5": trained(["training.learning_rate=1e-5"]),
+    "ours, rate 1e-4": trained(["training.learning_rate=1e-4"]),
+    "ours, no prompt": trained(["data.prompt=''"]),
+    "ours, with storybook": System(train_with_synthetic),
+    "ours, fluent style": trained(style="fluent"),
+    "ours, fluent labels": System(partial(train_prepared, settings=["data.prompt=''"], labels="fluent")),
 }
 
-
-def train(variant: Variant, corpus: Path, base: Path, out: Path, seed: int) -> Path:
-    """Return a model that is trained like those of ``finetune FOLDER`` but for what ``variant`` says."""
-    if variant.with_synthetic:
-        for sound in sorted(SYNTHETIC.glob("*.flac"))[:_SYNTHETIC_RECORDINGS]:
-            for path in (sound, sound.with_suffix(".cha")):
-                shutil.copy(path, corpus)
-    data = out / "data"
-    usual = {"context_s": checkpoint.load(base, weights=False).context_s, "without_timestamps": 1.0, "train_only": True}
-    prepare([corpus], data, **(usual | dict(variant.prepared)))
-    return finetune(data, model=base, out=out / "model", set=[f"seed={seed}", *variant.settings]).out
+if __name__ == "__main__":
+    measure("real_people.variants", __doc__, VARIANTS)
