@@ -219,6 +219,12 @@ CLAIMS = (
         summaries.real_people,
         (("docs/base-models.md", "Measured: disfluencies of real people"),),
     ),
+    Claim(
+        "Choices of the training on a few minutes of real people, changed one at a time",
+        "real_people.variants",
+        summaries.real_people,
+        (("docs/base-models.md", "Measured: choices for a few minutes of speech"),),
+    ),
     Claim("Wrong words that the review page flags, by whisper-base", "doubt_flags", summaries.doubt_flags),
     Claim(
         "Errors corrected against time spent: doubtful first, or from start to end",
