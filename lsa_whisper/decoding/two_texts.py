@@ -19,6 +19,9 @@ from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedTok
 from lsa_whisper.labels import letters_of
 from lsa_whisper.labels.token_words import begins_word
 
+_DOUBTFUL = 0.05
+"""Probability of no speech above which a second text may be a loop: one of ten copies had 0.24, where hardly anything
+is spoken. Most right windows have less, and there people do repeat a sentence that is written several times."""
 _COPIES = re.compile(r"((?: \w+){1,20}?)\1{3,}(?!\w)")
 MIN_ADDED = 0.3
 """Mean probability of words that only the first text has, below which they are left out, unless they are disfluent.
@@ -76,7 +79,7 @@ def likelier_text(first: DecodedWindow, second: DecodedWindow) -> DecodedWindow:
     if first.silent or not _is_trusted(first, second):
         return first
     ours, theirs = _words(first), _words(second)
-    if _is_loop(theirs, ours):
+    if second.no_speech_prob > _DOUBTFUL and _is_loop(theirs, ours):
         return first
     chosen = _chosen(ours, theirs)
     if chosen == ours:
