@@ -58,11 +58,11 @@ def build(size: str, processor: Path, tokens: int, out: Path, *, trim_margin_s: 
     """Write a checkpoint of a given size that decodes ``tokens`` tokens per window, and return its folder.
 
     Args:
-        size: one of :data:`SHAPES`.
-        processor: a folder with the tokenizer and generation settings of OpenAI's model of that size.
-        tokens: how many.
-        out: the folder to write.
-        trim_margin_s: note that the model was trained with ``data.trim`` and this margin.
+        size: One of :data:`SHAPES`.
+        processor: A folder with the tokenizer and generation settings of OpenAI's model of that size.
+        tokens: How many.
+        out: The folder to write.
+        trim_margin_s: Note that the model was trained with ``data.trim`` and this margin.
     """
     width, encoder_layers, decoder_layers, heads, mels = SHAPES[size]
     tokenizer = AutoTokenizer.from_pretrained(processor)

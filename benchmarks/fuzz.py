@@ -287,7 +287,7 @@ def run(
     """Give ``target`` ``examples`` texts; what it took for each is added to ``seconds``.
 
     Raises:
-        AssertionError, Exception: whatever the target raised, with the shortest text found.
+        AssertionError, Exception: Whatever the target raised, with the shortest text found.
     """
 
     @settings(

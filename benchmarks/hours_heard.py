@@ -81,9 +81,9 @@ def trained(out: Path, runs: Sequence[Run], settings: Sequence[str] = ()) -> dic
     """Generate and prepare the speech, train all runs, and return the checkpoints by name.
 
     Args:
-        out: folder of speech, data and checkpoints.
-        runs: what to train.
-        settings: of the recipes, for all runs, such as ``loss.alignment_weight=0``.
+        out: Folder of speech, data and checkpoints.
+        runs: What to train.
+        settings: Of the recipes, for all runs, such as ``loss.alignment_weight=0``.
     """
     data = {(run.hours, run.splice): prepared(out, run.hours, run.splice) for run in runs}
     return trained_on([data[run.hours, run.splice] for run in runs], out, runs, settings)
@@ -100,9 +100,9 @@ def test_scores(models: Mapping[str, Path], out: Path, *, untagged: bool = False
     """Transcribe the test speakers with each model, as the demo does; return the main figures of each.
 
     Args:
-        models: checkpoints by name.
-        out: folder of the report; the transcripts are beside each checkpoint.
-        untagged: also without the tagger of retraces.
+        models: Checkpoints by name.
+        out: Folder of the report; the transcripts are beside each checkpoint.
+        untagged: Also without the tagger of retraces.
     """
     written = {}
     for name, model in models.items():

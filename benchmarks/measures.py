@@ -89,7 +89,7 @@ def both(text: str) -> tuple[dict[str, float | None], dict[str, float | None]]:
     """Return our values and pylangacq's of the target child in a transcript.
 
     Raises:
-        KeyError: there is no target child.
+        KeyError: There is no target child.
         ValueError: pylangacq cannot read it.
     """
     import pylangacq

@@ -58,10 +58,10 @@ class Repeated:
     """A recording in which a phrase returns.
 
     Attributes:
-        path: the recording.
-        phrase: what returns.
-        copies: how often it is said.
-        texts: all texts in order, each with its start and end in seconds.
+        path: The recording.
+        phrase: What returns.
+        copies: How often it is said.
+        texts: All texts in order, each with its start and end in seconds.
     """
 
     path: Path

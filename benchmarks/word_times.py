@@ -56,8 +56,8 @@ def errors_ms(path: Path, hypothesis: Transcript) -> Errors:
     """Return the errors of the matching words' times, positive if the model is late.
 
     Args:
-        path: the reference.
-        hypothesis: a transcript with word times.
+        path: The reference.
+        hypothesis: A transcript with word times.
     """
     utterances = chat.read(path).utterances
     starts, ends = known_times(path, utterances)

@@ -69,9 +69,9 @@ def doctor(*, model: str | Path | None = None, folder: Path | None = None, nvme:
     """Return the diagnosis of this machine, or of a model.
 
     Args:
-        model: a checkpoint folder, an adapter or a hub name: describe it, and check that its files fit together.
-        folder: folder for models and transcripts; by default the current one.
-        nvme: folder on a fast disk for NVMe offloading, whose requirements are then checked, too.
+        model: A checkpoint folder, an adapter or a hub name: describe it, and check that its files fit together.
+        folder: Folder for models and transcripts; by default the current one.
+        nvme: Folder on a fast disk for NVMe offloading, whose requirements are then checked, too.
     """
     if model:
         return Diagnosis(model_overview(resolve_model(model)))

@@ -24,13 +24,13 @@ class Kind:
     """A published shape.
 
     Attributes:
-        examples: names of models of this shape.
-        processor: the folder of its tokenizer.
-        layers: of encoder and decoder.
+        examples: Names of models of this shape.
+        processor: The folder of its tokenizer.
+        layers: Of encoder and decoder.
         width: ``d_model`` and attention heads.
-        heads: the published alignment heads; ``None`` for those of ``generation``.
-        generation: the folder of its generation settings, if it is another.
-        crisper: version of CrisperWhisper.
+        heads: The published alignment heads; ``None`` for those of ``generation``.
+        generation: The folder of its generation settings, if it is another.
+        crisper: Version of CrisperWhisper.
     """
 
     examples: str

@@ -56,11 +56,11 @@ class AlignedText:
     """The result for one transcript.
 
     Attributes:
-        words: all words of the transcript that can be aligned.
-        found: index of a word -> its time; the other words were not found.
-        decoded: the words of free transcription.
-        matches: which words were recognized.
-        languages: the probability of each language in the first windows, where most words were not recognized.
+        words: All words of the transcript that can be aligned.
+        found: Index of a word -> its time; the other words were not found.
+        decoded: The words of free transcription.
+        matches: Which words were recognized.
+        languages: The probability of each language in the first windows, where most words were not recognized.
     """
 
     words: tuple[TextWord, ...]
@@ -88,10 +88,10 @@ class Aligner:
         """Return the times of the words of all utterances.
 
         Args:
-            utterances: in the order of the transcript; those with a bullet are aligned inside it.
-            recording: opened audio; it is streamed.
-            partial: stores decoded windows on disk, so that an interrupted run can resume.
-            progress: called with the number of seconds that are done.
+            utterances: In the order of the transcript; those with a bullet are aligned inside it.
+            recording: Opened audio; it is streamed.
+            partial: Stores decoded windows on disk, so that an interrupted run can resume.
+            progress: Called with the number of seconds that are done.
         """
         words = text_words(utterances)
         speech = vad.detect_speech(self._detector, recording.stream(), SAMPLE_RATE_HZ)

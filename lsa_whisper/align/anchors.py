@@ -28,9 +28,9 @@ class AlignedSection:
     """Words that are sought in a part of the recording.
 
     Attributes:
-        words: half-open range of words.
-        span: the part of the recording.
-        timed: whether the words are those of one utterance with a bullet.
+        words: Half-open range of words.
+        span: The part of the recording.
+        timed: Whether the words are those of one utterance with a bullet.
     """
 
     words: range
@@ -93,8 +93,8 @@ class Matches:
     """The alignment of the transcript with the decoded words.
 
     Attributes:
-        alignment: all pairs, by edit distance.
-        anchors: word of the transcript -> decoded word, for pairs in reliable runs.
+        alignment: All pairs, by edit distance.
+        anchors: Word of the transcript -> decoded word, for pairs in reliable runs.
     """
 
     alignment: Alignment
@@ -140,10 +140,10 @@ def spoken_order(
     """Return the indices of the utterances as they were spoken; bullets fix the order that they have.
 
     Args:
-        utterances: of the transcript.
-        words: their words.
-        decoded: the words of free transcription.
-        matches: which words were recognized where, in the order of the transcript.
+        utterances: Of the transcript.
+        words: Their words.
+        decoded: The words of free transcription.
+        matches: Which words were recognized where, in the order of the transcript.
     """
     count = len(utterances)
     if any(each.span for each in utterances):

@@ -38,13 +38,13 @@ class Doubt:
     """One row of the review table.
 
     Attributes:
-        line: line of the transcript.
-        span: where to listen; ``None`` if nothing was found there.
-        speaker: code of the speaker.
+        line: Line of the transcript.
+        span: Where to listen; ``None`` if nothing was found there.
+        speaker: Code of the speaker.
         problem: ``not found``, ``uncertain``, ``wrong word``, ``not spoken``, ``missing word`` or ``no words``.
-        text: the words of the transcript that it is about.
-        recognized: what the model recognized in their place.
-        utterance: the main tier.
+        text: The words of the transcript that it is about.
+        recognized: What the model recognized in their place.
+        utterance: The main tier.
     """
 
     line: int
@@ -166,7 +166,7 @@ def write_doubts(rows: Sequence[tuple[str, Doubt]], path: Path) -> None:
     """Add ``(file, doubt)`` rows to the table at ``path``; those of earlier calls stay.
 
     Raises:
-        LsaWhisperError: the file is another table, or cannot be written.
+        LsaWhisperError: The file is another table, or cannot be written.
     """
     add_rows(path, DOUBT_COLUMNS, [_row(file, doubt) for file, doubt in rows])
 

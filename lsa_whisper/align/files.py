@@ -44,8 +44,8 @@ def find_transcripts(
     """Return each transcript once, with the path of its result: in ``out``, or in a ``folder`` next to the transcript.
 
     Raises:
-        LinkError: a result would be written outside the given folders, because of a link.
-        CorpusError: a path does not exist, there is no transcript, two results would have one path, or ``audio`` is
+        LinkError: A result would be written outside the given folders, because of a link.
+        CorpusError: A path does not exist, there is no transcript, two results would have one path, or ``audio`` is
             one recording for several transcripts.
     """
     inputs = [Path(each) for each in ([transcripts] if isinstance(transcripts, str | Path) else transcripts)]
@@ -72,7 +72,7 @@ def attempt_each(
     """Return the results of ``work`` and the transcripts that failed, which do not stop the others.
 
     Raises:
-        LsaWhisperError: the disk fails, or the only transcript does.
+        LsaWhisperError: The disk fails, or the only transcript does.
     """
     done: list[FileResult] = []
     failed: list[FailedFile] = []
@@ -109,12 +109,12 @@ def find_recording(job: AlignmentJob, transcript: Transcript | None, audio: Path
     """Return the recording of a transcript: the named file, or the one whose name is that of ``@Media`` or the file.
 
     Args:
-        job: the transcript's file.
-        transcript: its content, if it is CHAT.
-        audio: a recording, or a folder with recordings; the folder of the transcript if absent.
+        job: The transcript's file.
+        transcript: Its content, if it is CHAT.
+        audio: A recording, or a folder with recordings; the folder of the transcript if absent.
 
     Raises:
-        AudioError: there is none, or it cannot be read.
+        AudioError: There is none, or it cannot be read.
     """
     if audio is not None and not audio.is_dir():
         return Recording.open(audio)
@@ -133,13 +133,13 @@ def has_result(target: Path, source: Transcript, kept: Callable[[Transcript], ob
     """Return whether the result of an earlier run is there; a person may have corrected it since.
 
     Args:
-        target: the path of the result.
-        source: the transcript that it is made of.
-        kept: returns what both have in common.
-        name: what that is, for the message.
+        target: The path of the result.
+        source: The transcript that it is made of.
+        kept: Returns what both have in common.
+        name: What that is, for the message.
 
     Raises:
-        LsaWhisperError: a file is there that does not have it.
+        LsaWhisperError: A file is there that does not have it.
     """
     if not target.exists():
         return False

@@ -61,25 +61,25 @@ def align_transcripts(
 
     Args:
         transcripts: CHAT files, plain text files with one utterance a line, or folders that are searched for CHAT.
-        audio: the recording, or a folder of recordings; next to each transcript if absent.
-        model: a checkpoint folder or a hub name; if absent, :func:`~lsa_whisper.checkpoint.choice.choose_model`
+        audio: The recording, or a folder of recordings; next to each transcript if absent.
+        model: A checkpoint folder or a hub name; if absent, :func:`~lsa_whisper.checkpoint.choice.choose_model`
             decides.
-        out: folder for the results; ``aligned`` next to each transcript if absent.
-        in_place: write the times into the transcripts themselves.
+        out: Folder for the results; ``aligned`` next to each transcript if absent.
+        in_place: Write the times into the transcripts themselves.
         review: CSV file for utterances that were not found or are uncertain, and words that differ from the sound;
             rows of earlier calls stay.
-        check_times: compare the existing bullets with an alignment made without them, and write no transcript.
-        language: language of the speech; the first one of each transcript if absent.
-        vad: voice activity detection: ``energy``, ``either`` or ``silero``.
-        batch_size: windows decoded together.
+        check_times: Compare the existing bullets with an alignment made without them, and write no transcript.
+        language: Language of the speech; the first one of each transcript if absent.
+        vad: Voice activity detection: ``energy``, ``either`` or ``silero``.
+        batch_size: Windows decoded together.
         device: ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
-        verbose: also print the architecture and the vocabulary of the model.
-        report: receives progress lines; by default they go to standard error.
+        verbose: Also print the architecture and the vocabulary of the model.
+        report: Receives progress lines; by default they go to standard error.
 
     Raises:
-        CheckpointError: the model cannot be loaded, or does not know the language.
-        CorpusError: no transcript was found, or two results would have one path.
-        LsaWhisperError: options do not go together.
+        CheckpointError: The model cannot be loaded, or does not know the language.
+        CorpusError: No transcript was found, or two results would have one path.
+        LsaWhisperError: Options do not go together.
     """
     if in_place and out is not None:
         raise LsaWhisperError("`in_place=True` writes into the transcripts themselves; leave out `out`")
@@ -118,7 +118,7 @@ def _align_file(
     """Write the times of one transcript, unless that is finished.
 
     Raises:
-        LsaWhisperError: the transcript, its recording or a file at the place of the result cannot be used.
+        LsaWhisperError: The transcript, its recording or a file at the place of the result cannot be used.
     """
     plain = is_plain_text(job.transcript)
     source = None if plain else chat.read(job.transcript)

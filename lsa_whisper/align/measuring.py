@@ -50,8 +50,8 @@ def model_heads(model: AlignmentModel, path: str | Path) -> AlignmentHeads:
     """Return the heads to align with: measured on first use and kept in the user's cache.
 
     Args:
-        model: the loaded model.
-        path: the folder or hub name that it was loaded from, whose digest names the file in the cache.
+        model: The loaded model.
+        path: The folder or hub name that it was loaded from, whose digest names the file in the cache.
     """
     if (known := stored_heads(path)) is not None:
         return known

@@ -49,8 +49,8 @@ class AlignmentHeads:
     """What is known about a model's attention.
 
     Attributes:
-        heads: the heads that follow the sound, the best first.
-        labels: how the known text is written for the model.
+        heads: The heads that follow the sound, the best first.
+        labels: How the known text is written for the model.
     """
 
     heads: tuple[LaggedHead, ...]
@@ -99,10 +99,10 @@ def token_spans(weights: Weights, row: Sequence[TextToken], silence: Weights, st
     """Return the start and end of each token in frames; a speaker code takes none.
 
     Args:
-        weights: attention, ``(tokens, frames)``.
-        row: the tokens.
-        silence: how silent the frames are, from 0 to 1; missing ones are not.
-        step_ms: duration of a frame.
+        weights: Attention, ``(tokens, frames)``.
+        row: The tokens.
+        silence: How silent the frames are, from 0 to 1; missing ones are not.
+        step_ms: Duration of a frame.
     """
     in_code = [each.in_code for each in row]
     kept = [each for each in row if not each.in_code]
@@ -136,7 +136,7 @@ class AlignmentModel:
         """Take a loaded checkpoint.
 
         Raises:
-            CheckpointError: the model does not know the language.
+            CheckpointError: The model does not know the language.
         """
         self.checkpoint, self._model = checkpoint, checkpoint.model
         self._decoder = TransformersDecoder(checkpoint, language=language, batch_size=batch_size, word_times=True)
@@ -165,8 +165,8 @@ class AlignmentModel:
         """Yield for each text the log-probability of each token, and that of the end of text before each and after all.
 
         Args:
-            hidden: the encoder's output for the window.
-            texts: tokens, at most :attr:`max_tokens` each.
+            hidden: The encoder's output for the window.
+            texts: Tokens, at most :attr:`max_tokens` each.
         """
         for first in range(0, len(texts), _ROWS_AT_ONCE):
             yield from self._scored(hidden, texts[first : first + _ROWS_AT_ONCE])

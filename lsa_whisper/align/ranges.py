@@ -40,8 +40,8 @@ def borders(anchors: Sequence[tuple[int, int]], windows: int, words: range) -> l
 
     Args:
         anchors: ``(word, window)`` in order.
-        windows: number of windows.
-        words: the words to divide.
+        windows: Number of windows.
+        words: The words to divide.
 
     >>> borders([(2, 0), (5, 1)], 2, range(8))
     [range(0, 3), range(3, 6), range(8, 9)]
@@ -67,10 +67,10 @@ def divide(
     """Return the words of each window, by dynamic programming over the candidates.
 
     Args:
-        candidates: see :func:`borders`; one more than there are windows.
-        score: the model.
-        preferred: words that begin an utterance; others are left out first where there are too many candidates.
-        skip: log-probability of a word that was not spoken.
+        candidates: See :func:`borders`; one more than there are windows.
+        score: The model.
+        preferred: Words that begin an utterance; others are left out first where there are too many candidates.
+        skip: Log-probability of a word that was not spoken.
     """
     points = [_thinned(each, preferred) for each in candidates]
     best = {points[0][0]: 0.0}

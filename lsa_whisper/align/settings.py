@@ -32,7 +32,7 @@ class AlignmentSettings:
         """Return an aligner for a transcript in ``language``, unless another language was chosen.
 
         Raises:
-            CheckpointError: the model cannot be loaded, or does not know the language.
+            CheckpointError: The model cannot be loaded, or does not know the language.
         """
         code = whisper_code(self.language or language)
         model = AlignmentModel(self._checkpoint, language=code, batch_size=self.batch_size)

@@ -41,15 +41,15 @@ class AlignedFile:
     """A transcript that was aligned or checked.
 
     Attributes:
-        transcript: the input.
-        target: the CHAT file with times.
-        skipped: whether it was there before.
-        utterances: number of utterances.
-        timed: how many of them have a time.
-        doubts: what a person should look at.
-        deviations: bullets that disagree with the sound, if they were checked.
-        checked: whether bullets were compared and nothing was written.
-        misfit: whether hardly a word of it was recognized in the recording.
+        transcript: The input.
+        target: The CHAT file with times.
+        skipped: Whether it was there before.
+        utterances: Number of utterances.
+        timed: How many of them have a time.
+        doubts: What a person should look at.
+        deviations: Bullets that disagree with the sound, if they were checked.
+        checked: Whether bullets were compared and nothing was written.
+        misfit: Whether hardly a word of it was recognized in the recording.
     """
 
     transcript: Path

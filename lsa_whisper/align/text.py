@@ -27,10 +27,10 @@ class TextWord:
     """A word of the transcript.
 
     Attributes:
-        utterance: index of its utterance.
-        position: index among the verbatim words of the utterance.
-        text: the word as spoken.
-        disfluent: whether it is a filler, a fragment, or retraced; models of fluent text do not write it.
+        utterance: Index of its utterance.
+        position: Index among the verbatim words of the utterance.
+        text: The word as spoken.
+        disfluent: Whether it is a filler, a fragment, or retraced; models of fluent text do not write it.
     """
 
     utterance: int
@@ -49,11 +49,11 @@ class TextToken:
     """A token of the text.
 
     Attributes:
-        token: its id.
-        word: index of its word.
-        spoken: whether the word is heard there: the token has letters of it, or is the sign of how it begins.
-        letters: how many letters it has.
-        in_code: whether it is a part of a speaker code, which takes no time.
+        token: Its id.
+        word: Index of its word.
+        spoken: Whether the word is heard there: the token has letters of it, or is the sign of how it begins.
+        letters: How many letters it has.
+        in_code: Whether it is a part of a speaker code, which takes no time.
     """
 
     token: int

@@ -29,10 +29,10 @@ def read_plain_text(path: Path, *, language: str, media: str) -> Transcript:
     Args:
         path: UTF-8 text.
         language: ISO 639-3.
-        media: name of the recording, without extension.
+        media: Name of the recording, without extension.
 
     Raises:
-        ChatSyntaxError: the file cannot be read as text, or has no words.
+        ChatSyntaxError: The file cannot be read as text, or has no words.
     """
     try:
         text = path.read_text("utf-8-sig")

@@ -24,8 +24,8 @@ def encode_audio(samples: Samples, *, mp3: bool | None = None) -> tuple[str, byt
     """Return the MIME subtype (``mpeg`` or ``flac``) and the bytes of an audio file with ``samples``.
 
     Args:
-        samples: mono, 16 kHz.
-        mp3: write MP3; by default where libsndfile can.
+        samples: Mono, 16 kHz.
+        mp3: Write MP3; by default where libsndfile can.
     """
     mp3 = "MP3" in sf.available_formats() if mp3 is None else mp3
     file = BytesIO()

@@ -30,8 +30,8 @@ def sound_picture(samples: Samples, most_columns: int = 800) -> bytes:
     """Return the waveform of ``samples`` above their log-mel spectrogram as PNG, dark on white.
 
     Args:
-        samples: mono, 16 kHz; fewer than 32 ms give no picture (no bytes).
-        most_columns: largest width in pixels; below it, a column is 10 ms.
+        samples: Mono, 16 kHz; fewer than 32 ms give no picture (no bytes).
+        most_columns: Largest width in pixels; below it, a column is 10 ms.
     """
     if len(samples) < _FFT:
         return b""
@@ -47,9 +47,9 @@ def spectrogram_tile(samples: Samples, hop: int, gain_db: float = 0.0) -> bytes:
     The shades are those of absolute levels, so that neighboring tiles fit together.
 
     Args:
-        samples: mono, 16 kHz.
-        hop: samples in a column.
-        gain_db: how much louder quiet speech is drawn.
+        samples: Mono, 16 kHz.
+        hop: Samples in a column.
+        gain_db: How much louder quiet speech is drawn.
     """
     count = -(-len(samples) // hop)
     return _png(_shades(_levels_db(samples, hop, count), _TILE_TOP_DB - gain_db, _TILE_RANGE_DB))

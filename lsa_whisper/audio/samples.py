@@ -24,7 +24,7 @@ def mono(samples: npt.NDArray[np.float32], channel: int | None = None) -> Sample
 
     Args:
         samples: float32.
-        channel: return this channel alone.
+        channel: Return this channel alone.
     """
     if samples.ndim == 2:
         mixed = samples.mean(axis=1, dtype=np.float32) if channel is None else samples[:, channel]
@@ -57,7 +57,7 @@ def cancelling_channel(blocks: Iterable[npt.NDArray[np.float32]]) -> int | None:
     """Return the louder channel where the mean of both cancels them, else ``None``.
 
     Args:
-        blocks: parts of the recording, ``(frames, 2)`` each.
+        blocks: Parts of the recording, ``(frames, 2)`` each.
 
     >>> left = np.sin(np.arange(1000, dtype=np.float32))
     >>> cancelling_channel([np.stack((left, -0.9 * left), axis=1)])

@@ -38,9 +38,9 @@ class SpeechActivity:
     """The speech in a recording.
 
     Attributes:
-        level_db: smoothed log-energy, one value per frame of ``FRAME_S``.
-        regions: half-open ranges of frames with speech, in order, with silence between them.
-        voiced: those in which a model heard a voice; ``None`` where energy alone was measured.
+        level_db: Smoothed log-energy, one value per frame of ``FRAME_S``.
+        regions: Half-open ranges of frames with speech, in order, with silence between them.
+        voiced: Those in which a model heard a voice; ``None`` where energy alone was measured.
     """
 
     level_db: npt.NDArray[np.float32]
@@ -131,7 +131,7 @@ def find_speech(blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> Spee
 
     Args:
         blocks: float32 mono samples, ``(n,)`` each.
-        rate_hz: their sample rate.
+        rate_hz: Their sample rate.
 
     >>> tone = 0.3 * np.sin(2 * np.pi * 200 * np.arange(16_000) / 16_000).astype(np.float32)
     >>> find_speech([np.zeros(16_000, np.float32), tone, np.zeros(16_000, np.float32)], 16_000).regions
@@ -150,8 +150,8 @@ def loud_frames(
     """Return which frames are speech by their level.
 
     Args:
-        level_db: smoothed log-energy of each frame.
-        voiced: frames in which a model heard a voice. If these are softer than the rest, their level is that of speech,
+        level_db: Smoothed log-energy of each frame.
+        voiced: Frames in which a model heard a voice. If these are softer than the rest, their level is that of speech,
             so that a soft voice is still speech beside applause.
     """
     is_known = voiced is not None and voiced.sum() * FRAME_S >= _MIN_VOICED_S
@@ -164,7 +164,7 @@ def silence_of(samples: npt.NDArray[np.float32], rate_hz: int) -> npt.NDArray[np
 
     Args:
         samples: float32 mono samples, ``(n,)``.
-        rate_hz: their sample rate.
+        rate_hz: Their sample rate.
 
     >>> tone = 0.3 * np.sin(2 * np.pi * 200 * np.arange(1600) / 16_000).astype(np.float32)
     >>> silence_of(np.concatenate([tone, np.zeros(1600, np.float32)]), 16_000).round().tolist()

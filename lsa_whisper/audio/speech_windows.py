@@ -24,9 +24,9 @@ def pack_windows(speech: SpeechActivity, *, context_s: float, duration_s: float)
     """Return the windows of a recording, in order and without overlap; empty without speech.
 
     Args:
-        speech: the result of voice activity detection.
-        context_s: maximum length of a window.
-        duration_s: the length of the recording.
+        speech: The result of voice activity detection.
+        context_s: Maximum length of a window.
+        duration_s: The length of the recording.
 
     >>> import numpy as np
     >>> speech = SpeechActivity(np.zeros(2000, np.float32), ((50, 200), (230, 300), (900, 1000)))

@@ -39,12 +39,12 @@ def detect_speech(name: str, blocks: Iterable[npt.NDArray[np.float32]], rate_hz:
     """Return the speech in a recording.
 
     Args:
-        name: one of :data:`DETECTORS`.
+        name: One of :data:`DETECTORS`.
         blocks: float32 mono samples, ``(n,)`` each.
-        rate_hz: their sample rate.
+        rate_hz: Their sample rate.
 
     Raises:
-        LsaWhisperError: there is no such detector, or its model is not installed.
+        LsaWhisperError: There is no such detector, or its model is not installed.
     """
     if name not in DETECTORS:
         raise LsaWhisperError(f"voice activity detector {name!r} is not known; choose {', '.join(DETECTORS)}")

@@ -66,10 +66,10 @@ class LsaWhisperBackend(ASR, UtSeg):
         """Take a loaded transcriber; :meth:`load` makes one.
 
         Args:
-            transcriber: the transcriber.
-            identity: a name for the content of its model and its options.
+            transcriber: The transcriber.
+            identity: A name for the content of its model and its options.
             language: ISO 639-3, the transcriber's language; Batchalign's word rules depend on it.
-            listener: called with the number of seconds of a recording that are processed.
+            listener: Called with the number of seconds of a recording that are processed.
         """
         self._transcriber, self._language, self._listener = transcriber, language, listener
         # If Batchalign answered one task from its cache, the other task would not know the recording. So nothing of
@@ -91,14 +91,14 @@ class LsaWhisperBackend(ASR, UtSeg):
         """Return a backend with its own model.
 
         Args:
-            model: a checkpoint folder (an adapter is merged) or a hub name.
-            options: how to decode; the defaults of :class:`~lsa_whisper.transcription.TranscriptionOptions` if absent,
+            model: A checkpoint folder (an adapter is merged) or a hub name.
+            options: How to decode; the defaults of :class:`~lsa_whisper.transcription.TranscriptionOptions` if absent,
                 with ``corpus_name="batchalign"``.
-            listener: called with the number of seconds of a recording that are processed.
-            **changes: fields of :class:`~lsa_whisper.transcription.TranscriptionOptions`, applied to ``options``.
+            listener: Called with the number of seconds of a recording that are processed.
+            **changes: Fields of :class:`~lsa_whisper.transcription.TranscriptionOptions`, applied to ``options``.
 
         Raises:
-            CheckpointError: the model cannot be loaded, or does not know the language.
+            CheckpointError: The model cannot be loaded, or does not know the language.
         """
         options = combine(options or TranscriptionOptions(corpus_name="batchalign"), changes)
         print_progress(checkpoint.overview_line(model))
@@ -125,7 +125,7 @@ class LsaWhisperBackend(ASR, UtSeg):
             progress: Batchalign's own callback, ``(done, total)``.
 
         Raises:
-            LsaWhisperError: an input of another task, or of a recording that this backend has not transcribed.
+            LsaWhisperError: An input of another task, or of a recording that this backend has not transcribed.
         """
         results = []
         for item in batch:

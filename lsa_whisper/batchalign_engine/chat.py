@@ -25,7 +25,7 @@ def wording(utterance: Utterance, language: str) -> tuple[str, bool]:
     """Return a main tier that Batchalign accepts, without speaker and bullet, and whether it is the utterance's own.
 
     Args:
-        utterance: an utterance of the model's transcript.
+        utterance: An utterance of the model's transcript.
         language: ISO 639-3; Batchalign's rules differ between languages.
     """
     if accepted(utterance.text, language):
@@ -65,11 +65,11 @@ def finish(path: Path, original: Transcript, *, speakers: bool = True) -> Transc
 
     Args:
         path: Batchalign's CHAT file; it is replaced atomically.
-        original: the model's transcript of the same recording.
-        speakers: whether to use the model's speakers; ``False`` keeps those that Batchalign found.
+        original: The model's transcript of the same recording.
+        speakers: Whether to use the model's speakers; ``False`` keeps those that Batchalign found.
 
     Raises:
-        LsaWhisperError: the file does not have the utterances of the model's transcript.
+        LsaWhisperError: The file does not have the utterances of the model's transcript.
     """
     transcript = finished(path, original, speakers=speakers)
     chat.write(transcript, path)

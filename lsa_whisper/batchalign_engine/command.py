@@ -45,8 +45,8 @@ def register(*, word_times: bool = False, diarized: bool = False) -> None:
     """Add the engine ``lsa`` to the ``batchalign`` command of this process; a second call only changes the options.
 
     Args:
-        word_times: compute word times, which ``--wor`` writes.
-        diarized: keep the speakers that Batchalign's ``--diarize`` finds instead of the model's.
+        word_times: Compute word times, which ``--wor`` writes.
+        diarized: Keep the speakers that Batchalign's ``--diarize`` finds instead of the model's.
 
     Raises:
         MissingExtraError: Batchalign is not installed.
@@ -69,7 +69,7 @@ def verify_command_module(module: Any, version: str) -> None:
     """Raise an error if the module of Batchalign's ``transcribe`` command has changed.
 
     Raises:
-        LsaWhisperError: names every part that has changed.
+        LsaWhisperError: Names every part that has changed.
     """
     changed = [name for name, known in _EXPECTED.items() if _parameters(getattr(module, name, None)) != known]
     engines = getattr(module, "AsrEngine", None)
@@ -145,11 +145,11 @@ def require(feature: str) -> str:
     """Return the version of the installed Batchalign.
 
     Args:
-        feature: what needs it, for the message.
+        feature: What needs it, for the message.
 
     Raises:
         MissingExtraError: Batchalign is not installed.
-        LsaWhisperError: the version is not supported.
+        LsaWhisperError: The version is not supported.
     """
     # Not by import, which would find any folder called batchalign in the working directory.
     try:

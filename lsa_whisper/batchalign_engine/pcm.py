@@ -45,10 +45,10 @@ def recording_from_pcm(source: str, pcm: bytes, rate_hz: int, channels: int) -> 
     """Return the recording in a buffer of interleaved little-endian float32 samples.
 
     Args:
-        source: its path, or another name that Batchalign has for it.
-        pcm: the buffer.
-        rate_hz: its sample rate; Batchalign keeps the file's.
-        channels: number of interleaved channels.
+        source: Its path, or another name that Batchalign has for it.
+        pcm: The buffer.
+        rate_hz: Its sample rate; Batchalign keeps the file's.
+        channels: Number of interleaved channels.
 
     >>> tone = np.sin(np.arange(44_100) / 20).astype("<f4").tobytes()
     >>> recording = recording_from_pcm("visit.mp3", tone, 22_050, 2)
@@ -56,7 +56,7 @@ def recording_from_pcm(source: str, pcm: bytes, rate_hz: int, channels: int) -> 
     (1.0, (4000,))
 
     Raises:
-        AudioError: there are no samples.
+        AudioError: There are no samples.
     """
     samples = np.frombuffer(pcm, "<f4").reshape(-1, max(1, channels)).mean(axis=1, dtype=np.float32)
     if not len(samples) or rate_hz < 1:

@@ -47,18 +47,18 @@ def transcribe_with_batchalign(
     An existing transcript of the same recording, model and options is kept.
 
     Args:
-        paths: recordings, and folders that are searched for recordings.
-        model: a checkpoint folder or a hub name.
+        paths: Recordings, and folders that are searched for recordings.
+        model: A checkpoint folder or a hub name.
         lang: ISO 639-3 (``eng``) as in Batchalign, or Whisper's code (``en``).
-        out: folder for the transcripts; next to the audio if absent.
-        num_speakers: expected number of speakers; transcripts with another number are reported.
-        force_cpu: run on the CPU.
-        wor: write ``%wor``, the time of each word.
-        batch_size: windows decoded together.
+        out: Folder for the transcripts; next to the audio if absent.
+        num_speakers: Expected number of speakers; transcripts with another number are reported.
+        force_cpu: Run on the CPU.
+        wor: Write ``%wor``, the time of each word.
+        batch_size: Windows decoded together.
 
     Raises:
-        AudioError: no recording was found.
-        CheckpointError: the model cannot be loaded.
+        AudioError: No recording was found.
+        CheckpointError: The model cannot be loaded.
         MissingExtraError: Batchalign is not installed.
         LsaWhisperError: Batchalign's version is not supported.
     """

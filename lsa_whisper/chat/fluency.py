@@ -94,10 +94,10 @@ def count_disfluencies(
     r"""Return the counts of every speaker, in order of appearance.
 
     Args:
-        utterances: the main tiers of a transcript, in order.
+        utterances: The main tiers of a transcript, in order.
         languages: ISO 639-3, the main language first; none means English. Syllables are those of English, if it is
             among them, else of the main language (see :mod:`lsa_whisper.chat.syllables`).
-        mode: one of :data:`COUNTING_MODES`.
+        mode: One of :data:`COUNTING_MODES`.
 
     >>> from lsa_whisper.chat import parse
     >>> tiers = parse("*PAR:\t↫b-b↫ball and <I want> [/] I want s:ome .").utterances
@@ -106,7 +106,7 @@ def count_disfluencies(
     [2, 1, 1]
 
     Raises:
-        LsaWhisperError: for a mode that does not exist.
+        LsaWhisperError: For a mode that does not exist.
     """
     if mode not in COUNTING_MODES:
         raise LsaWhisperError(f"fluency: no mode {mode!r}; choose one of {', '.join(COUNTING_MODES)}")

@@ -67,7 +67,7 @@ def compose(
             utterance of its speaker, its start is moved to the end of that utterance.
         media: The name of the recording without extension; it should equal the stem of the CHAT file.
         media_kind: ``audio`` or ``video``.
-        comments: one ``@Comment`` line each.
+        comments: One ``@Comment`` line each.
     """
     spoken = _in_order(utterances)
     lines = ["@UTF8", "@Begin", f"@Languages:\t{', '.join(languages)}"]

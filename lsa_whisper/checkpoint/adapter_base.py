@@ -32,7 +32,7 @@ def base_of(folder: Path) -> str:
     A relative path is resolved against the adapter's folder, the folders above it, and the current folder.
 
     Raises:
-        CheckpointError: the adapter does not name its base, or the base has moved or was replaced by another model.
+        CheckpointError: The adapter does not name its base, or the base has moved or was replaced by another model.
     """
     name = read_json(folder / ADAPTER_FILE).get(_KEY)
     if not name:
@@ -88,7 +88,7 @@ def weights_sha256(folder: Path) -> str:
     """Return the SHA-256 of a model folder's weights.
 
     Raises:
-        CheckpointError: it has none.
+        CheckpointError: It has none.
     """
     summary = hashlib.sha256()
     for file in weight_files(folder):
@@ -109,8 +109,8 @@ def record_base(written: Path, place: Path) -> dict[str, str]:
     Plain PEFT resolves a relative path against the current folder.
 
     Args:
-        written: the folder that the adapter was written to.
-        place: the folder that it will be in.
+        written: The folder that the adapter was written to.
+        place: The folder that it will be in.
     """
     settings = read_json(written / ADAPTER_FILE)
     name = str(settings.get(_KEY) or "")

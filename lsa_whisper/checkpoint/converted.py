@@ -45,13 +45,13 @@ class ConvertedCheckpoint:
     """A Whisper model converted to CTranslate2.
 
     Attributes:
-        path: the folder that it was loaded from.
-        model: a ``ctranslate2.models.Whisper``.
-        settings: the generation configuration of the source checkpoint.
-        size: number of rows of the output matrix.
-        labels: the label style that the model was trained on.
-        retraces: as in :class:`Checkpoint`.
-        trim_margin_s: as in :class:`~lsa_whisper.checkpoint.Checkpoint`.
+        path: The folder that it was loaded from.
+        model: A ``ctranslate2.models.Whisper``.
+        settings: The generation configuration of the source checkpoint.
+        size: Number of rows of the output matrix.
+        labels: The label style that the model was trained on.
+        retraces: As in :class:`Checkpoint`.
+        trim_margin_s: As in :class:`~lsa_whisper.checkpoint.Checkpoint`.
     """
 
     path: str
@@ -90,7 +90,7 @@ def require_ctranslate2(purpose: str) -> None:
     """Check that CTranslate2 is installed.
 
     Raises:
-        MissingExtraError: it is not.
+        MissingExtraError: It is not.
     """
     try:
         import ctranslate2  # noqa: F401
@@ -102,12 +102,12 @@ def load_converted(path: str | Path, *, dtype: str = "auto", device: str = "cpu"
     """Return the model in a folder written by ``export --to ct2``, or in one that faster-whisper loads.
 
     Args:
-        path: the folder.
-        dtype: one of :data:`CT2_DTYPES`; ``auto`` is the stored type, or the nearest that the device supports.
-        device: for example ``cpu`` or ``cuda:0``.
+        path: The folder.
+        dtype: One of :data:`CT2_DTYPES`; ``auto`` is the stored type, or the nearest that the device supports.
+        device: For example ``cpu`` or ``cuda:0``.
 
     Raises:
-        CheckpointError: the folder is incomplete, or the machine does not support the device or number type.
+        CheckpointError: The folder is incomplete, or the machine does not support the device or number type.
         MissingExtraError: CTranslate2 is not installed.
     """
     require_ctranslate2("the engine ct2")

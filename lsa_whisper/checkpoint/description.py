@@ -51,11 +51,11 @@ def read_model_files(folder: Path, base: Path | None = None) -> ModelFiles:
     """Return the settings, tokens and tensor shapes of a folder.
 
     Args:
-        folder: a complete model, or an adapter.
-        base: the adapter's base, which has what the adapter's folder does not have.
+        folder: A complete model, or an adapter.
+        base: The adapter's base, which has what the adapter's folder does not have.
 
     Raises:
-        CheckpointError: a file is missing or cannot be read.
+        CheckpointError: A file is missing or cannot be read.
     """
 
     def place_of(*names: str) -> Path:

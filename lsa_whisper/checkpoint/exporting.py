@@ -31,15 +31,15 @@ def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "h
     """Export a checkpoint for other programs with any adapter merged; verify it and return its folder.
 
     Args:
-        checkpoint: a loaded checkpoint, or the folder to load.
-        out: the folder to write; a checkpoint in it is replaced.
+        checkpoint: A loaded checkpoint, or the folder to load.
+        out: The folder to write; a checkpoint in it is replaced.
         to: ``hf`` (a Hugging Face folder, as Batchalign reads it), ``ct2`` (CTranslate2, as faster-whisper reads it) or
             ``ggml`` (a file for whisper.cpp).
         dtype: ``float32`` by default, or ``float16`` or ``bfloat16`` for half the size; a loaded checkpoint keeps its
             own. ``ct2`` also supports ``int8`` (a quarter of the size) and ``int8_float16``, ``ggml`` only ``float16``.
 
     Raises:
-        CheckpointError: the exported model differs from its source, or the other program does not support it; ``out``
+        CheckpointError: The exported model differs from its source, or the other program does not support it; ``out``
             is unchanged.
         MissingExtraError: ``ct2`` without CTranslate2.
     """
@@ -145,7 +145,7 @@ def cached_conversion(source: str | Path) -> Path:
     The folder's name contains the checkpoint's digest, so a checkpoint with other weights is converted again.
 
     Raises:
-        CheckpointError: the checkpoint cannot be loaded or converted.
+        CheckpointError: The checkpoint cannot be loaded or converted.
     """
     name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in Path(source).resolve().name)
     converted = cache_folder() / f"{name}-{digest(source).rpartition(':')[2].replace('/', '-')}"

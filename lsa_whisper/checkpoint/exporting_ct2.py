@@ -32,10 +32,10 @@ def convert(checkpoint: Checkpoint, source: Path, out: Path, *, dtype: str) -> P
     """Convert a checkpoint to a CTranslate2 folder, verify it, and return it.
 
     Args:
-        checkpoint: the model.
-        source: the Hugging Face folder with its merged weights in float32.
-        out: the folder to write.
-        dtype: how the weights are stored, one of :data:`CT2_DTYPES`.
+        checkpoint: The model.
+        source: The Hugging Face folder with its merged weights in float32.
+        out: The folder to write.
+        dtype: How the weights are stored, one of :data:`CT2_DTYPES`.
 
     Raises:
         CheckpointError: CTranslate2 does not support the model, or computes other logits.

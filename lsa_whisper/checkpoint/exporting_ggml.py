@@ -39,8 +39,8 @@ def write_ggml(checkpoint: Checkpoint, path: Path) -> Path:
     """Write a merged checkpoint as one file for whisper.cpp and return its path.
 
     Args:
-        checkpoint: the model, in float32.
-        path: the file to write.
+        checkpoint: The model, in float32.
+        path: The file to write.
 
     Raises:
         CheckpointError: whisper.cpp cannot run such a model.
@@ -90,7 +90,7 @@ def _positions(checkpoint: Checkpoint) -> tuple[int, dict[int, int] | None]:
     """Return the rows of the written vocabulary, and where each row goes; ``None`` if it is OpenAI's own.
 
     Raises:
-        CheckpointError: a token has no place in OpenAI's vocabulary.
+        CheckpointError: A token has no place in OpenAI's vocabulary.
     """
     tokenizer, settings, size = checkpoint.tokenizer, checkpoint.model.generation_config, checkpoint.model.config
     added, stamps = tokenizer.get_added_vocab(), timestamp_tokens(tokenizer)

@@ -101,7 +101,7 @@ def hub_source(name: str) -> str:
     A cached model is used as it is; the hub is not asked for a newer one.
 
     Raises:
-        CheckpointError: it is not in the cache, and the hub cannot be reached within 1.5 s.
+        CheckpointError: It is not in the cache, and the hub cannot be reached within 1.5 s.
     """
     snapshot = cached_snapshot(name)
     if snapshot is not None:
@@ -114,12 +114,12 @@ def require_hub(name: str, *, subject: str = "", remedy: str = _COPY) -> None:
     """Return if a model can be downloaded.
 
     Args:
-        name: the hub name.
-        subject: words before the name in the message.
-        remedy: what to do without a network.
+        name: The hub name.
+        subject: Words before the name in the message.
+        remedy: What to do without a network.
 
     Raises:
-        CheckpointError: the hub cannot be reached.
+        CheckpointError: The hub cannot be reached.
     """
     if is_reachable():
         return

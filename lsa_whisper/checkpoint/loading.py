@@ -30,13 +30,13 @@ class Checkpoint:
     """A loaded Whisper model with its processor and label style.
 
     Attributes:
-        path: the folder or hub name that it was loaded from.
-        labels: the label style that the model was trained on.
-        recipe: the settings of its training, empty if unknown.
-        provenance: the origin of its weights, empty if unknown.
-        unread: where its weights are stored if they have not been read yet.
-        retraces: the weights of a tagger of retraces for each language (ISO 639-3), learned from its training data.
-        trim_margin_s: the margin after the sound if it was trained with ``data.trim``, so that the encoder need not see
+        path: The folder or hub name that it was loaded from.
+        labels: The label style that the model was trained on.
+        recipe: The settings of its training, empty if unknown.
+        provenance: The origin of its weights, empty if unknown.
+        unread: Where its weights are stored if they have not been read yet.
+        retraces: The weights of a tagger of retraces for each language (ISO 639-3), learned from its training data.
+        trim_margin_s: The margin after the sound if it was trained with ``data.trim``, so that the encoder need not see
             its whole context; ``None`` otherwise.
     """
 
@@ -85,16 +85,16 @@ def load(
     """Return the checkpoint in a folder or under a hub name; an adapter is merged into its base.
 
     Args:
-        path: a folder as ``save`` writes it, any Hugging Face Whisper folder, or a hub name ``owner/model``.
+        path: A folder as ``save`` writes it, any Hugging Face Whisper folder, or a hub name ``owner/model``.
         dtype: ``float32``, ``bfloat16`` or ``float16``.
-        device: for example ``cpu`` or ``cuda:0``.
-        weights: read the weights; otherwise they take no memory and are all zero, to be read one at a time from
+        device: For example ``cpu`` or ``cuda:0``.
+        weights: Read the weights; otherwise they take no memory and are all zero, to be read one at a time from
             :attr:`Checkpoint.unread` or to be sent by another rank.
-        by_weight: read each weight onto the device alone, so that the host never holds a second copy of the file.
+        by_weight: Read each weight onto the device alone, so that the host never holds a second copy of the file.
         quantized: transformers' quantization configuration, to train an adapter on a quantized base.
 
     Raises:
-        CheckpointError: the folder is missing or incomplete, its weights are pickled, it is not a Whisper model, or the
+        CheckpointError: The folder is missing or incomplete, its weights are pickled, it is not a Whisper model, or the
             machine has no such device.
     """
     if dtype not in _DTYPES:
@@ -202,7 +202,7 @@ def _source_of_base(folder: Path) -> str:
     """Return the folder of an adapter's base, which is never downloaded: its name comes from the adapter's folder.
 
     Raises:
-        CheckpointError: it is not on this machine, or the adapter's own files do not fit it.
+        CheckpointError: It is not on this machine, or the adapter's own files do not fit it.
     """
     name = base_of(folder)
     place = model_folder(name)

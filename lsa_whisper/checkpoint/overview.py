@@ -24,7 +24,7 @@ def model_overview(model: str | Path) -> tuple[Finding, ...]:
     """Return what a model is and what of it does not fit, a row each.
 
     Args:
-        model: a checkpoint folder, an adapter, a CTranslate2 folder, or a hub name (only what is cached is described).
+        model: A checkpoint folder, an adapter, a CTranslate2 folder, or a hub name (only what is cached is described).
     """
     try:
         return _rows(model)
@@ -70,7 +70,7 @@ def overview_line(model: str | Path) -> str:
     """Return the overview in one line, with the number of remarks that ``doctor --model`` explains.
 
     Raises:
-        CheckpointError: the model cannot be used.
+        CheckpointError: The model cannot be used.
     """
     rows = _rows(model)
     if problem := next((row for row in rows if row.state == "problem"), None):

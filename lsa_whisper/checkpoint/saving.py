@@ -90,7 +90,7 @@ def verify_tensors(folder: Path) -> None:
     A model saved while sharded, or an adapter under FSDP2, is written as empty tensors without an error.
 
     Raises:
-        CheckpointError: no safetensors, an empty tensor, or a value that is infinite or not a number.
+        CheckpointError: No safetensors, an empty tensor, or a value that is infinite or not a number.
     """
     from safetensors import safe_open
 
@@ -113,7 +113,7 @@ def verify_adapter(folder: Path, model: Any) -> None:
     """Check that the folder's file contains every tensor of the adapter of ``model``, if it has one.
 
     Raises:
-        CheckpointError: some are missing.
+        CheckpointError: Some are missing.
     """
     if not hasattr(model, "peft_config"):
         return

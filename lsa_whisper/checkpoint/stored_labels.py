@@ -35,7 +35,7 @@ def read_writing(model: str | Path) -> WritingModel:
     """Return how a model writes; a hub model that is not on this machine counts as a stock one.
 
     Raises:
-        CheckpointError: the description in its folder cannot be read.
+        CheckpointError: The description in its folder cannot be read.
     """
     folder = model_folder(model)
     if folder is None:
@@ -67,7 +67,7 @@ def read_retraces(folder: Path) -> dict[str, TaggerWeights]:
     """Return the weights of each language's tagger.
 
     Raises:
-        CheckpointError: a file holds no JSON object.
+        CheckpointError: A file holds no JSON object.
     """
     return {language: read_json(path) for language, path in retrace_files(folder).items()}
 

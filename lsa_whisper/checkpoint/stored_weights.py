@@ -25,7 +25,7 @@ class StoredWeights:
         """Find the weights of ``model``, which has the shape of the model in ``folder``.
 
         Raises:
-            CheckpointError: the folder's weights are not those of the model, or a file is damaged.
+            CheckpointError: The folder's weights are not those of the model, or a file is damaged.
         """
         self._places = {name.removeprefix("model."): (file, name) for file, name in _names(folder)}
         self._names = {weight: name.removeprefix("model.") for name, weight in model.named_parameters()}
@@ -50,7 +50,7 @@ class StoredWeights:
         The file is opened again for each weight: the system counts the pages of an open one as memory in use.
 
         Raises:
-            CheckpointError: it cannot be read, or has another shape.
+            CheckpointError: It cannot be read, or has another shape.
         """
         file, name = self._places[self._names[weight]]
         try:

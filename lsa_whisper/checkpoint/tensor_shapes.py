@@ -17,7 +17,7 @@ def weight_files(folder: Path) -> list[Path]:
     """Return the files that hold a folder's weights: those of its index, or the single file.
 
     Raises:
-        CheckpointError: there are none, or one of the index is not there.
+        CheckpointError: There are none, or one of the index is not there.
     """
     if (folder / WEIGHTS_FILE).is_file():
         return [folder / WEIGHTS_FILE]
@@ -35,7 +35,7 @@ def read_shapes(folder: Path) -> Shapes:
     """Return the shape of each tensor of a model folder, named as in Whisper (``encoder.conv1.weight`` ...).
 
     Raises:
-        CheckpointError: the weights are not there, or a file is damaged.
+        CheckpointError: The weights are not there, or a file is damaged.
     """
     found: dict[str, tuple[int, ...]] = {}
     for file in weight_files(folder):

@@ -26,8 +26,8 @@ class TokenTable:
     """The tokens of a vocabulary, text -> id.
 
     Attributes:
-        tokens: all tokens.
-        added: those that were added to the byte-pair vocabulary: special tokens, languages, timestamps.
+        tokens: All tokens.
+        added: Those that were added to the byte-pair vocabulary: special tokens, languages, timestamps.
     """
 
     tokens: Mapping[str, int]
@@ -79,7 +79,7 @@ def read_tokens(folder: Path) -> TokenTable:
     """Return the tokens of a model folder.
 
     Raises:
-        CheckpointError: it has no vocabulary, or one that cannot be read.
+        CheckpointError: It has no vocabulary, or one that cannot be read.
     """
     path = next((folder / name for name in TOKENIZER_FILES if (folder / name).is_file()), None)
     if path is None:
@@ -122,8 +122,8 @@ def token_rows(config: _Settings, generation: _Settings, tokens: TokenTable, con
     Args:
         config: ``config.json``, whose sizes are numbers.
         generation: ``generation_config.json``.
-        tokens: the vocabulary.
-        context_s: the encoder's context in seconds.
+        tokens: The vocabulary.
+        context_s: The encoder's context in seconds.
     """
     yield _vocabulary(config, tokens)
     yield _special(config, generation, tokens)

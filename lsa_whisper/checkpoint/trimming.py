@@ -27,10 +27,10 @@ def encoder_input_s(duration_s: float, context_s: float, margin_s: float | None,
     """Return how many seconds the encoder sees of a window: its sound and a margin, or its whole context.
 
     Args:
-        duration_s: the length of the window's sound.
-        context_s: the encoder's context.
-        margin_s: the model's margin; ``None`` if it was not trained with ``data.trim``.
-        device: where the encoder computes, for example ``cpu`` or ``cuda``.
+        duration_s: The length of the window's sound.
+        context_s: The encoder's context.
+        margin_s: The model's margin; ``None`` if it was not trained with ``data.trim``.
+        device: Where the encoder computes, for example ``cpu`` or ``cuda``.
 
     >>> [encoder_input_s(duration_s, 30.0, 1.0, "cpu") for duration_s in (0.3, 4.9, 5.1, 10.0, 29.5)]
     [2.0, 6.0, 7.0, 11.0, 30.0]
@@ -58,7 +58,7 @@ def trim_margin_s(metadata: Mapping[str, Any]) -> float | None:
     """Return the margin that a checkpoint's ``lsa_whisper.json`` names, ``None`` without one.
 
     Raises:
-        CheckpointError: it is not a number of seconds from 0 to 30.
+        CheckpointError: It is not a number of seconds from 0 to 30.
 
     >>> trim_margin_s({"trim": {"margin_s": 1.0}}), trim_margin_s({})
     (1.0, None)

@@ -59,7 +59,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """Return the object in a JSON file.
 
     Raises:
-        CheckpointError: the file does not hold a JSON object.
+        CheckpointError: The file does not hold a JSON object.
     """
     try:
         content = plain_json.read(path)
@@ -74,7 +74,7 @@ def verify_settings(folder: Path) -> None:
     """Check that a folder's settings name no code, no files elsewhere and no impossible size.
 
     Raises:
-        CheckpointError: they do.
+        CheckpointError: They do.
     """
     if (folder / "custom_generate").exists():
         raise CheckpointError(f"{folder / 'custom_generate'}: code in a model's folder is never run; remove it")

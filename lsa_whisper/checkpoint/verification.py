@@ -44,7 +44,7 @@ def read_metadata(folder: Path) -> dict[str, Any]:
     """Return what this package wrote about the model in a folder; empty for a model from elsewhere.
 
     Raises:
-        CheckpointError: the file cannot be read.
+        CheckpointError: The file cannot be read.
     """
     return read_json(folder / METADATA_FILE) if (folder / METADATA_FILE).is_file() else {}
 
@@ -58,7 +58,7 @@ def verify_checkpoint(folder: Path) -> None:
     """Check that a folder can be used: a Whisper model whose files fit together, or an adapter.
 
     Raises:
-        CheckpointError: it is missing, incomplete, damaged, pickled or not Whisper, refers to code of its own, or its
+        CheckpointError: It is missing, incomplete, damaged, pickled or not Whisper, refers to code of its own, or its
             files are of different models.
     """
     if not folder.is_dir():
@@ -99,7 +99,7 @@ def verify_fit(folder: Path, base: Path | None = None) -> None:
     """Check that the files of a model fit together; those of an adapter together with its base.
 
     Raises:
-        CheckpointError: they do not.
+        CheckpointError: They do not.
     """
     for row in describe_files(folder, base):
         if row.state == "problem":

@@ -64,13 +64,13 @@ def decoder_prompt(
     decide: OpenAI's English models have language tokens, too.
 
     Args:
-        tokenizer: the checkpoint's own.
-        generation_config: the checkpoint's own.
+        tokenizer: The checkpoint's own.
+        generation_config: The checkpoint's own.
         language: Whisper's code, for example ``en``; English-only models ignore it.
         with_timestamps: ``False`` adds ``<|notimestamps|>`` if the vocabulary has it.
 
     Raises:
-        CheckpointError: a multilingual model does not support the language.
+        CheckpointError: A multilingual model does not support the language.
     """
     added = tokenizer.get_added_vocab()
     prompt = [*TokenTable({}, added).verbatim_tags, int(generation_config.decoder_start_token_id)]
@@ -109,10 +109,10 @@ def add_previous_text(prompt: list[int], previous: list[int], tokenizer: Any, ge
     without such tokens has no place for it.
 
     Args:
-        prompt: made by :func:`decoder_prompt`.
-        previous: ids of the text; none adds nothing.
-        tokenizer: the checkpoint's own.
-        generation_config: the checkpoint's own.
+        prompt: Made by :func:`decoder_prompt`.
+        previous: Ids of the text; none adds nothing.
+        tokenizer: The checkpoint's own.
+        generation_config: The checkpoint's own.
     """
     added = tokenizer.get_added_vocab()
     if not previous:

@@ -29,7 +29,7 @@ class AssistedDecoder(TransformersDecoder):
         """Take two loaded checkpoints.
 
         Raises:
-            CheckpointError: they differ in their vocabularies, or the draft has a shorter context.
+            CheckpointError: They differ in their vocabularies, or the draft has a shorter context.
         """
         super().__init__(checkpoint, **options)
         if draft.tokenizer.get_vocab() != checkpoint.tokenizer.get_vocab():

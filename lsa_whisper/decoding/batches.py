@@ -43,10 +43,10 @@ class Batches(Generic[WindowT]):
         """Divide windows.
 
         Args:
-            windows: samples of each.
-            batch_size: windows of the encoder's full context that are decoded together.
-            input_share: how much of that context the encoder sees of a window.
-            workers: batches that are decoded at the same time. They share ``batch_size``, as a number of windows of
+            windows: Samples of each.
+            batch_size: Windows of the encoder's full context that are decoded together.
+            input_share: How much of that context the encoder sees of a window.
+            workers: Batches that are decoded at the same time. They share ``batch_size``, as a number of windows of
                 any length: on two cores larger batches were slower in int8, and hardly faster in float32.
         """
         self._windows, self._workers = windows, min(workers, batch_size)
@@ -136,8 +136,8 @@ def default_batch_size(weights_bytes: float, device: str) -> int:
     """Return how many windows to decode together: as many as the machine has cores, or as its free memory holds.
 
     Args:
-        weights_bytes: size of the loaded weights.
-        device: where they are.
+        weights_bytes: Size of the loaded weights.
+        device: Where they are.
     """
     if device.startswith("cuda"):
         import torch

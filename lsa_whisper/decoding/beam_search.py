@@ -24,10 +24,10 @@ class _Text:
     """The beginning of a window's text.
 
     Attributes:
-        window: index of the window.
-        tokens: its ids without the prompt.
-        logprobs: one per token.
-        score: their sum.
+        window: Index of the window.
+        tokens: Its ids without the prompt.
+        logprobs: One per token.
+        score: Their sum.
     """
 
     window: int
@@ -67,11 +67,11 @@ def beam_search(
     """Return what is found, for the best of several texts.
 
     Args:
-        model: a Whisper model.
-        hidden: the encoder's output ``(batch, frames, width)``.
-        search: one text of each window.
-        durations_s: length of the audio in each window, ``(batch,)``.
-        beams: how many texts of a window are followed.
+        model: A Whisper model.
+        hidden: The encoder's output ``(batch, frames, width)``.
+        search: One text of each window.
+        durations_s: Length of the audio in each window, ``(batch,)``.
+        beams: How many texts of a window are followed.
     """
     prompts, rules = search.prompts, search.rules
     limits = search.limits(durations_s, model.config.max_target_positions)

@@ -58,7 +58,7 @@ def load_calibration(model: str | Path) -> Calibration:
     """Return the calibration stored with a checkpoint, or the identity.
 
     Raises:
-        CheckpointError: the file cannot be read.
+        CheckpointError: The file cannot be read.
     """
     path = Path(model) / CALIBRATION_FILE
     if not path.is_file():
@@ -107,7 +107,7 @@ def write_confidences(confidences: Confidences, path: Path) -> None:
     """Write confidences to ``path``, atomically.
 
     Raises:
-        LsaWhisperError: the file cannot be written.
+        LsaWhisperError: The file cannot be written.
     """
     rows = [
         {
@@ -133,7 +133,7 @@ def read_confidences(transcript: Path) -> Confidences | None:
     """Return the confidences of the transcript at ``transcript``; ``None`` if there are none.
 
     Raises:
-        LsaWhisperError: the file is damaged.
+        LsaWhisperError: The file is damaged.
     """
     path = confidences_path(transcript)
     if not path.is_file():

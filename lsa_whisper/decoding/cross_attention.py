@@ -79,10 +79,10 @@ def cross_attention(
     """Yield the weights of each head for each row of tokens, ``(heads, tokens, frames)``, in the order of ``heads``.
 
     Args:
-        model: a Whisper model.
-        hidden: the encoder's output for each row, ``(rows, frames, width)``.
-        prompt: the decoder's prompt.
-        rows: tokens of each row.
+        model: A Whisper model.
+        hidden: The encoder's output for each row, ``(rows, frames, width)``.
+        prompt: The decoder's prompt.
+        rows: Tokens of each row.
         heads: ``(layer, head)`` pairs.
     """
     for part, inputs, spans in _batches(hidden, prompt, rows, max(1, _WEIGHTS_AT_ONCE // len(heads))):

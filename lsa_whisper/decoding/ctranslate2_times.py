@@ -32,15 +32,15 @@ def aligned_times_s(
     CTranslate2 aligns text after ``<|notimestamps|>``, so timestamps are left out.
 
     Args:
-        converted: the model.
-        hidden: the encoder's output.
-        prompt: what the rows were decoded after.
-        rows: decoded tokens, without the end of text.
-        timestamps_s: token id -> seconds.
-        durations_s: length of each window's audio.
+        converted: The model.
+        hidden: The encoder's output.
+        prompt: What the rows were decoded after.
+        rows: Decoded tokens, without the end of text.
+        timestamps_s: Token id -> seconds.
+        durations_s: Length of each window's audio.
 
     Raises:
-        CheckpointError: the model cannot be aligned.
+        CheckpointError: The model cannot be aligned.
     """
     step_s = converted.time_precision_s
     texts = [[token for token in tokens if token not in timestamps_s] for tokens in rows]
@@ -72,10 +72,10 @@ def _begins_s(
     """Return the start of each token and, last, the end of the text, in seconds.
 
     Args:
-        path: steps of the alignment: a token of the text (its end is one more), a frame.
-        is_timestamp: which tokens are timestamps: not on the path; they get the time of the text that follows.
-        duration_s: length of the window's audio.
-        step_s: the duration of one encoder frame.
+        path: Steps of the alignment: a token of the text (its end is one more), a frame.
+        is_timestamp: Which tokens are timestamps: not on the path; they get the time of the text that follows.
+        duration_s: Length of the window's audio.
+        step_s: The duration of one encoder frame.
 
     >>> _begins_s([(0, 0), (0, 1), (1, 2), (2, 2), (2, 3)], [True, False, True, False], 0.05, 0.02)
     [0.0, 0.0, 0.04, 0.04, 0.04]
@@ -144,11 +144,11 @@ def begin_logprob(first: np.ndarray, token: int, *, end: int, timestamps: np.nda
     """Return how likely it is that a text is empty: its end competes with the timestamps for the first position.
 
     Args:
-        first: logits of the first step, ``(vocabulary,)``; overwritten.
-        token: the timestamp that was chosen.
-        end: the end of text.
-        timestamps: ids of all timestamps.
-        late: ids of those that are not allowed.
+        first: Logits of the first step, ``(vocabulary,)``; overwritten.
+        token: The timestamp that was chosen.
+        end: The end of text.
+        timestamps: Ids of all timestamps.
+        late: Ids of those that are not allowed.
     """
     first[late] = -np.inf
     candidates = [end, *timestamps.tolist()]
@@ -161,9 +161,9 @@ def late_share(result: Any, timestamps: np.ndarray, late: np.ndarray) -> float:
     """Return the largest share that ``late`` timestamps have in the choice of a timestamp after the first.
 
     Args:
-        result: what CTranslate2 generated for a window, with its logits.
-        timestamps: ids of all timestamps.
-        late: ids of those after the window's audio.
+        result: What CTranslate2 generated for a window, with its logits.
+        timestamps: Ids of all timestamps.
+        late: Ids of those after the window's audio.
     """
     if not len(late):
         return 0.0

@@ -26,13 +26,13 @@ class DecodedSegment:
     """Text between two timestamps of one window.
 
     Attributes:
-        text: the decoded text, in the style of the model's labels.
-        start_s: seconds from the window's start.
-        end_s: seconds from the window's start, never less than ``start_s``.
-        avg_logprob: mean natural log-probability of the segment's tokens, 0 at best.
-        timed: the segment's tokens in order; empty unless token times were requested.
-        logprobs: the text and log-probability of each token in order; empty if the engine does not provide them.
-        closed: whether a timestamp ends the segment; otherwise it lasts to the end of its window.
+        text: The decoded text, in the style of the model's labels.
+        start_s: Seconds from the window's start.
+        end_s: Seconds from the window's start, never less than ``start_s``.
+        avg_logprob: Mean natural log-probability of the segment's tokens, 0 at best.
+        timed: The segment's tokens in order; empty unless token times were requested.
+        logprobs: The text and log-probability of each token in order; empty if the engine does not provide them.
+        closed: Whether a timestamp ends the segment; otherwise it lasts to the end of its window.
     """
 
     text: str
@@ -54,17 +54,17 @@ class DecodedWindow:
     """All segments of one window, in time order.
 
     Attributes:
-        segments: empty when the model decoded no words.
-        avg_logprob: mean over every token, the end of text included.
-        tokens: how many these are; 0 if unknown.
-        complete: whether decoding ended with the end of text; ``False`` when the length limit stopped it.
-        retried: whether the window was decoded again because of a repetition loop.
-        truncated: whether the loop remained, and the copies that do not fit into the sound were removed.
-        removed: what was removed, such as ``36 times "log"``.
+        segments: Empty when the model decoded no words.
+        avg_logprob: Mean over every token, the end of text included.
+        tokens: How many these are; 0 if unknown.
+        complete: Whether decoding ended with the end of text; ``False`` when the length limit stopped it.
+        retried: Whether the window was decoded again because of a repetition loop.
+        truncated: Whether the loop remained, and the copies that do not fit into the sound were removed.
+        removed: What was removed, such as ``36 times "log"``.
         language: Whisper's code of the language that was detected; empty where none was.
-        no_speech_prob: probability of no speech; 0 for a model that has no token for it.
-        silent: whether the text was removed because there is probably no speech.
-        unspoken: the texts that were left out for that reason after all repairs.
+        no_speech_prob: Probability of no speech; 0 for a model that has no token for it.
+        silent: Whether the text was removed because there is probably no speech.
+        unspoken: The texts that were left out for that reason after all repairs.
     """
 
     segments: tuple[DecodedSegment, ...]
@@ -151,7 +151,7 @@ def first_language(languages: Mapping[str, int], path: str) -> str:
     """Return one of the languages of a model, with which a decoder starts that will detect others.
 
     Raises:
-        CheckpointError: it knows one language at most, so there is none to detect.
+        CheckpointError: It knows one language at most, so there is none to detect.
     """
     if len(languages) < 2:
         raise CheckpointError(f"{path}: knows one language only, so none can be detected; name it with `language`")
@@ -162,7 +162,7 @@ def verify_language(language: str, languages: Mapping[str, int], style: Decoding
     """Return if a model may know a language; a stock one that knows no other than English would call it English.
 
     Raises:
-        CheckpointError: it knows English only.
+        CheckpointError: It knows English only.
     """
     if style.is_stock and not languages and language != "en":
         raise CheckpointError(f"{path}: knows English only; choose a model of many languages, such as base")
@@ -173,9 +173,9 @@ class SegmentParser:
     """Converts the tokens of a window to text segments.
 
     Attributes:
-        end: the end-of-text token.
-        timestamps_s: token id -> seconds.
-        text_of: ids -> text.
+        end: The end-of-text token.
+        timestamps_s: Token id -> seconds.
+        text_of: Ids -> text.
     """
 
     end: int
@@ -202,11 +202,11 @@ class SegmentParser:
         """Return the decoded window for a sequence of tokens.
 
         Args:
-            tokens: decoded tokens without the prompt; those after the end of text are ignored.
-            logprobs: one per token, that of the end of text included.
-            duration_s: length of the window's audio.
-            limit: see :func:`token_limit`.
-            times_s: see :func:`parse_segments`; empty unless token times are requested.
+            tokens: Decoded tokens without the prompt; those after the end of text are ignored.
+            logprobs: One per token, that of the end of text included.
+            duration_s: Length of the window's audio.
+            limit: See :func:`token_limit`.
+            times_s: See :func:`parse_segments`; empty unless token times are requested.
         """
         length = self.length(tokens, limit)
         complete = length < limit
@@ -231,12 +231,12 @@ def parse_segments(
     the end of the window. Timestamps after the end of the audio are moved to its end.
 
     Args:
-        tokens: decoded tokens without prompt and end of text.
-        logprobs: one per token.
-        timestamps_s: token id -> seconds.
-        duration_s: length of the window's audio.
-        text_of: ids -> text.
-        times_s: start and end of each token; or the start of each token and, last, the end of the text; or empty.
+        tokens: Decoded tokens without prompt and end of text.
+        logprobs: One per token.
+        timestamps_s: Token id -> seconds.
+        duration_s: Length of the window's audio.
+        text_of: Ids -> text.
+        times_s: Start and end of each token; or the start of each token and, last, the end of the text; or empty.
 
     >>> timestamps_s = {90: 0.0, 91: 1.0, 92: 2.0}
     >>> [(p.text, p.start_s, p.end_s) for p in parse_segments([90, 7, 8, 91, 91, 9], [0] * 6, timestamps_s, 2.5, str)]

@@ -29,7 +29,7 @@ def resolve_device(device: str, dtype: str, engine: str = "transformers") -> tup
     compute, the CPU does, and a line on the terminal says so.
 
     Raises:
-        CheckpointError: the device has no such number format.
+        CheckpointError: The device has no such number format.
     """
     import torch
 
@@ -95,24 +95,24 @@ def load_engine(
     """Return a loaded model, its decoder, and the number format it computes in.
 
     Args:
-        engine: one of :data:`ENGINES`.
-        model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote.
-        device: see :func:`resolve_device`.
-        dtype: see :func:`resolve_device`.
+        engine: One of :data:`ENGINES`.
+        model: A checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote.
+        device: See :func:`resolve_device`.
+        dtype: See :func:`resolve_device`.
         language: Whisper's code; ``None`` if the language will be detected.
-        batch_size: windows of the full context decoded together; ``None`` for as many as suit the machine.
-        word_times: compute the time of each token.
-        silence: when a window counts as silent.
-        draft: a small checkpoint for speculative decoding (``transformers`` only).
-        beams: how many texts are compared (``transformers`` only); one or ``None`` is greedy decoding.
-        style: see :func:`~lsa_whisper.decoding.style.decoding_style`. Without timestamps, token times are computed.
-        spoken: the language in ISO 639-3.
-        prompt: what the decoder reads before each window, as if it had written it.
-        words: names and rare words that may be spoken.
+        batch_size: Windows of the full context decoded together; ``None`` for as many as suit the machine.
+        word_times: Compute the time of each token.
+        silence: When a window counts as silent.
+        draft: A small checkpoint for speculative decoding (``transformers`` only).
+        beams: How many texts are compared (``transformers`` only); one or ``None`` is greedy decoding.
+        style: See :func:`~lsa_whisper.decoding.style.decoding_style`. Without timestamps, token times are computed.
+        spoken: The language in ISO 639-3.
+        prompt: What the decoder reads before each window, as if it had written it.
+        words: Names and rare words that may be spoken.
         loaded: ``model`` as an earlier call has returned it.
 
     Raises:
-        CheckpointError: a model cannot be loaded, expects another sample rate than recordings are loaded at, or
+        CheckpointError: A model cannot be loaded, expects another sample rate than recordings are loaded at, or
             differs from its draft in the vocabulary, or cannot read a prompt.
         MissingExtraError: ``ct2`` without CTranslate2.
     """

@@ -41,10 +41,10 @@ class ExpectedWords:
         """Take the words.
 
         Args:
-            tokenizer: the checkpoint's own.
-            words: names and rare words, also several in one text (``Anna Novak``).
-            size: rows of the model's output matrix.
-            device: where logits come from.
+            tokenizer: The checkpoint's own.
+            words: Names and rare words, also several in one text (``Anna Novak``).
+            size: Rows of the model's output matrix.
+            device: Where logits come from.
         """
         import torch
 
@@ -82,7 +82,7 @@ def read_expected_words(words: Path | str | Sequence[str] | None) -> tuple[str, 
     """Return the words, or those of a text file; a line of it is one word, or a few such as a first and last name.
 
     Raises:
-        LsaWhisperError: the file cannot be read, or names no word.
+        LsaWhisperError: The file cannot be read, or names no word.
     """
     if not isinstance(words, Path | str):
         return tuple(words or ())

@@ -13,9 +13,9 @@ def log_mel(extractor: Any, windows: Sequence[np.ndarray], input_s: float) -> to
     """Return float32 spectra ``(batch, mels, frames)``, padded to what the encoder sees.
 
     Args:
-        extractor: the checkpoint's own.
+        extractor: The checkpoint's own.
         windows: float32 mono samples at the extractor's rate; later samples are ignored.
-        input_s: length of the encoder's input, see :func:`~lsa_whisper.checkpoint.trimming.encoder_input_s`.
+        input_s: Length of the encoder's input, see :func:`~lsa_whisper.checkpoint.trimming.encoder_input_s`.
     """
     spectra: torch.Tensor = extractor(
         list(windows),
@@ -47,8 +47,8 @@ class LastEncoded:
 
         Args:
             windows: float32 mono samples.
-            encode: returns ``(batch, positions, width)``.
-            inserted: puts one encoded window at an index among others.
+            encode: Returns ``(batch, positions, width)``.
+            inserted: Puts one encoded window at an index among others.
         """
         last = self._last  # another thread may set it
         at = next((at for at, window in enumerate(windows) if last and np.array_equal(last[0], window)), None)

@@ -25,11 +25,11 @@ class Search:
     """One text of each window of a batch.
 
     Attributes:
-        prompts: token ids that decoding starts with, ``(batch, prompt length)``.
-        rules: the tokens that may come next.
-        silence: when a row may end at once.
-        tokens_per_s: limit of the tokens per second of audio.
-        latest_s: the latest timestamp; ``None`` for the end of each window's audio.
+        prompts: Token ids that decoding starts with, ``(batch, prompt length)``.
+        rules: The tokens that may come next.
+        silence: When a row may end at once.
+        tokens_per_s: Limit of the tokens per second of audio.
+        latest_s: The latest timestamp; ``None`` for the end of each window's audio.
     """
 
     prompts: torch.Tensor
@@ -63,11 +63,11 @@ def greedy_search(
     Every row has its own limit, so that the result for a window does not depend on the other windows in its batch.
 
     Args:
-        model: a Whisper model.
-        hidden: the encoder's output ``(batch, frames, width)``.
-        searches: the texts of each window; their rules are those of one vocabulary.
-        durations_s: length of the audio in each window, ``(batch,)``.
-        synced_ranks: run as many steps as the slowest rank; required where every step gathers sharded layers.
+        model: A Whisper model.
+        hidden: The encoder's output ``(batch, frames, width)``.
+        searches: The texts of each window; their rules are those of one vocabulary.
+        durations_s: Length of the audio in each window, ``(batch,)``.
+        synced_ranks: Run as many steps as the slowest rank; required where every step gathers sharded layers.
     """
     positions = model.config.max_target_positions
     step, seen = _side_by_side([search.prompts for search in searches], searches[0].rules.end)

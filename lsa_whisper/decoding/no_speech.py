@@ -22,9 +22,9 @@ class NoSpeechRule:
     """When a window counts as silent.
 
     Attributes:
-        no_speech_threshold: probability of no speech above which it may be; ``None`` switches the rule off.
-        logprob_threshold: mean log-probability above which the text is kept nevertheless; ``None`` keeps none.
-        echo_threshold: probability of no speech above which a window is silent whose text only echoes the prompt.
+        no_speech_threshold: Probability of no speech above which it may be; ``None`` switches the rule off.
+        logprob_threshold: Mean log-probability above which the text is kept nevertheless; ``None`` keeps none.
+        echo_threshold: Probability of no speech above which a window is silent whose text only echoes the prompt.
     """
 
     no_speech_threshold: float | None = 0.6

@@ -42,7 +42,7 @@ class PartialDecoding:
         """Return the windows that an earlier run decoded, in order; an incomplete last line is removed.
 
         Args:
-            windows: the windows of this run if known; stored windows that differ from them are discarded.
+            windows: The windows of this run if known; stored windows that differ from them are discarded.
         """
         try:
             data = read_own(self.path)
@@ -72,7 +72,7 @@ class PartialDecoding:
         """Append a batch of windows, which is read back completely or not at all.
 
         Raises:
-            DiskError: the file cannot be written.
+            DiskError: The file cannot be written.
         """
         rows = [[span.start_ms, span.end_ms, asdict(result)] for span, result in results]
         with disk.convert_disk_errors(self.path):

@@ -31,12 +31,12 @@ class SpeakerCodeRules:
         """Make the rules.
 
         Args:
-            tokenizer: the checkpoint's own.
-            codes: the speaker codes, without asterisk and colon.
-            size: rows of the model's output matrix.
-            end: the end-of-text token.
-            stops: the tokens that end a segment of text: the timestamps.
-            device: where logits come from.
+            tokenizer: The checkpoint's own.
+            codes: The speaker codes, without asterisk and colon.
+            size: Rows of the model's output matrix.
+            end: The end-of-text token.
+            stops: The tokens that end a segment of text: the timestamps.
+            device: Where logits come from.
         """
         paths = {code: self._path(tokenizer, f" *{code}:") for code in codes}
         self._space = next((before for before, _ in paths.values()), ())

@@ -27,12 +27,12 @@ class AllowedTokens:
     """The tokens that a model may output, the same for every engine.
 
     Attributes:
-        size: rows of the output matrix.
-        end: the end-of-text token.
-        timestamps_s: token id -> seconds; empty for a model that was not trained with timestamps.
-        suppressed: tokens that are not text: suppressed by the checkpoint, special, or a matrix row without a token.
-        suppressed_at_begin: tokens additionally suppressed at the first position.
-        no_speech: the token for no speech, if the vocabulary has one.
+        size: Rows of the output matrix.
+        end: The end-of-text token.
+        timestamps_s: Token id -> seconds; empty for a model that was not trained with timestamps.
+        suppressed: Tokens that are not text: suppressed by the checkpoint, special, or a matrix row without a token.
+        suppressed_at_begin: Tokens additionally suppressed at the first position.
+        no_speech: The token for no speech, if the vocabulary has one.
     """
 
     size: int
@@ -98,12 +98,12 @@ class DecodingRules:
         """Make the rules of a model.
 
         Args:
-            tokenizer: the checkpoint's own.
-            generation_config: names the suppressed tokens; see :func:`~lsa_whisper.checkpoint.fit_generation_config`.
-            size: rows of the model's output matrix.
-            device: where logits come from.
-            timestamps: whether they may be written.
-            words: names and rare words that may be spoken.
+            tokenizer: The checkpoint's own.
+            generation_config: Names the suppressed tokens; see :func:`~lsa_whisper.checkpoint.fit_generation_config`.
+            size: Rows of the model's output matrix.
+            device: Where logits come from.
+            timestamps: Whether they may be written.
+            words: Names and rare words that may be spoken.
         """
         self.device = torch.device(device)
         self._allowed = allowed_tokens(tokenizer, generation_config, size, timestamps=timestamps)
@@ -144,7 +144,7 @@ class DecodingRules:
             logits: ``(batch, prompt length, vocabulary)``.
             prompts: ``(batch, prompt length)``.
             durations_s: ``(batch,)`` length of each window's audio.
-            silence: when there is probably no speech.
+            silence: When there is probably no speech.
         """
         no_speech = torch.zeros(len(logits), device=logits.device)
         if self._allowed.no_speech is not None:
@@ -162,7 +162,7 @@ class DecodingRules:
         Args:
             last: ``(batch, vocabulary)``, the logits after the prompt.
             durations_s: ``(batch,)`` length of each window's audio.
-            silent: for each row, whether the end of text may come first even if the checkpoint suppresses it there.
+            silent: For each row, whether the end of text may come first even if the checkpoint suppresses it there.
         """
         none = torch.empty((len(last), 0), dtype=torch.long, device=last.device)
         chosen, logprobs = self.choose(last, none, durations_s)
@@ -235,7 +235,7 @@ class DecodingRules:
             logits: ``(batch, vocabulary)``, any number format.
             tokens: ``(batch, n)`` decoded so far, without the prompt; at least one where the model has timestamps.
             durations_s: ``(batch,)`` length of each window's audio.
-            count: how many; of a small vocabulary all.
+            count: How many; of a small vocabulary all.
         """
         if self._codes:
             logits = logits + self._codes.mask(tokens, self._since_begin(tokens))

@@ -18,8 +18,8 @@ def other_language(windows: Sequence[Mapping[str, float]], named: Sequence[str])
     """Return the language (Whisper's code) of some windows if it is surely none of those named, else nothing.
 
     Args:
-        windows: the probability of each language (Whisper's code) in each window.
-        named: the languages that the speech may be in; one that the model does not know proves nothing.
+        windows: The probability of each language (Whisper's code) in each window.
+        named: The languages that the speech may be in; one that the model does not know proves nothing.
 
     >>> other_language([{"en": 0.98, "de": 0.01}, {"en": 0.94, "de": 0.03}], ["deu"])
     'en'

@@ -25,13 +25,13 @@ class DecodingStyle:
     """The labels that a model is asked to write, and whether it writes timestamps.
 
     Attributes:
-        labels: of the text; their prompt is what the decoder reads before each window.
-        timestamps: whether timestamps may be written. Without them, the text of a window is one segment.
-        is_stock: whether the model never learned labels; its segments end anywhere, not where utterances end.
-        prompt: what the user wants to be read before each window, in front of the prompt of the labels.
-        words: names and rare words that may be spoken.
-        second: the style of a second text of each window; its words are taken where they are likelier.
-        is_compared: whether the text is a second one. Only its words count, so its timestamps may lie behind the audio,
+        labels: Of the text; their prompt is what the decoder reads before each window.
+        timestamps: Whether timestamps may be written. Without them, the text of a window is one segment.
+        is_stock: Whether the model never learned labels; its segments end anywhere, not where utterances end.
+        prompt: What the user wants to be read before each window, in front of the prompt of the labels.
+        words: Names and rare words that may be spoken.
+        second: The style of a second text of each window; its words are taken where they are likelier.
+        is_compared: Whether the text is a second one. Only its words count, so its timestamps may lie behind the audio,
             and one that gets long is given up early.
     """
 
@@ -88,12 +88,12 @@ def decoding_style(model: Writer, style: str | None, language: str) -> DecodingS
     writes is compared with its fluent text.
 
     Args:
-        model: a loaded model, or what its folder says of it.
-        style: one of :data:`DECODING_STYLES`, or ``None``: as the model was trained; a stock one verbatim where tested.
+        model: A loaded model, or what its folder says of it.
+        style: One of :data:`DECODING_STYLES`, or ``None``: as the model was trained; a stock one verbatim where tested.
         language: ISO 639-3; ``und`` if unknown.
 
     Raises:
-        CheckpointError: the model cannot write so.
+        CheckpointError: The model cannot write so.
     """
     if is_stock(model):
         is_verbatim = style == "verbatim" or (style is None and language in _TESTED)

@@ -42,11 +42,11 @@ def token_times(
     """Return the start and end of each token in seconds, in order and without overlap.
 
     Args:
-        weights: attention of the alignment heads to decoded tokens, ``(tokens, frames)``.
-        duration_s: length of the window's audio.
-        step_s: duration of one frame.
-        texts: the text of each token, empty for a timestamp.
-        silence: how silent the frames are, from 0 to 1.
+        weights: Attention of the alignment heads to decoded tokens, ``(tokens, frames)``.
+        duration_s: Length of the window's audio.
+        step_s: Duration of one frame.
+        texts: The text of each token, empty for a timestamp.
+        silence: How silent the frames are, from 0 to 1.
     """
     frames = max(1, min(weights.shape[1], round(duration_s / step_s)))
     return [
@@ -61,10 +61,10 @@ def spoken_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_
     A speaker code takes no time: it is where the next token begins.
 
     Args:
-        weights: attention, ``(tokens, frames)``.
-        texts: the text of each token, empty for a timestamp.
-        silence: how silent the frames are, from 0 to 1; missing ones are not.
-        step_ms: duration of a frame.
+        weights: Attention, ``(tokens, frames)``.
+        texts: The text of each token, empty for a timestamp.
+        silence: How silent the frames are, from 0 to 1; missing ones are not.
+        step_ms: Duration of a frame.
     """
     in_code = in_speaker_code(texts)
     heard = [not inside for inside in in_code]
@@ -77,9 +77,9 @@ def with_codes(spans: Sequence[Span], in_code: Sequence[bool], frames: int) -> l
     """Return ``spans`` with empty ones for the tokens of speaker codes, each where the next token begins.
 
     Args:
-        spans: of the tokens that are not in a speaker code, in order.
-        in_code: whether each token is in a speaker code.
-        frames: where a code begins that no token follows.
+        spans: Of the tokens that are not in a speaker code, in order.
+        in_code: Whether each token is in a speaker code.
+        frames: Where a code begins that no token follows.
 
     >>> with_codes([(3, 5), (7, 9)], [True, False, True, False, True], 10)
     [(3, 3), (3, 5), (7, 7), (7, 9), (10, 10)]
@@ -119,12 +119,12 @@ def constrained_spans(
     51 %, and on storybook 82 % instead of 45 %.
 
     Args:
-        weights: attention, ``(tokens, frames)``.
-        letters: how many letters of a word are heard in each token.
-        continued: whether each token continues the word of the token before, or is not heard.
-        silence: how silent the frames are, from 0 to 1; missing ones are not.
-        step_ms: duration of a frame.
-        gap: logarithm of the attention to a gap.
+        weights: Attention, ``(tokens, frames)``.
+        letters: How many letters of a word are heard in each token.
+        continued: Whether each token continues the word of the token before, or is not heard.
+        silence: How silent the frames are, from 0 to 1; missing ones are not.
+        step_ms: Duration of a frame.
+        gap: Logarithm of the attention to a gap.
     """
     frames = weights.shape[1]
     silence = np.pad(silence[:frames], (0, frames - len(silence[:frames])))
@@ -180,11 +180,11 @@ def viterbi_spans(
     """Return the first frame of each token and the one after its last on the Viterbi path.
 
     Args:
-        weights: attention ``(tokens, frames)``. If there are more tokens than frames, tokens share frames.
-        silence: how silent each frame is, from 0 to 1, ``(frames,)``; a token is less probable there.
-        continued: whether each token continues the word of the token before; a gap is less probable there.
-        gap: logarithm of the attention to a gap.
-        least: the fewest frames of each token, 1 if absent; all are shortened where the frames do not suffice.
+        weights: Attention ``(tokens, frames)``. If there are more tokens than frames, tokens share frames.
+        silence: How silent each frame is, from 0 to 1, ``(frames,)``; a token is less probable there.
+        continued: Whether each token continues the word of the token before; a gap is less probable there.
+        gap: Logarithm of the attention to a gap.
+        least: The fewest frames of each token, 1 if absent; all are shortened where the frames do not suffice.
 
     >>> weights = np.array([[0.8, 0.2, 0, 0, 0, 0], [0, 0, 0, 0, 0.5, 0.5]])
     >>> viterbi_spans(weights)

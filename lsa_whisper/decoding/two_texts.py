@@ -57,9 +57,9 @@ def likelier_texts(
     """Return the text of each window; see :func:`likelier_text`.
 
     Args:
-        first: texts with disfluencies and without timestamps.
-        second: the same windows in the model's usual style, without token times.
-        timed: returns those at some indices with token times, which take a third as long as the text; they are asked
+        first: Texts with disfluencies and without timestamps.
+        second: The same windows in the model's usual style, without token times.
+        timed: Returns those at some indices with token times, which take a third as long as the text; they are asked
             for where words are taken from them, a quarter of the windows.
     """
     texts = list(map(likelier_text, first, second))
@@ -73,8 +73,8 @@ def likelier_text(first: DecodedWindow, second: DecodedWindow) -> DecodedWindow:
     """Return the text of ``first`` with the words of ``second`` where these are likelier.
 
     Args:
-        first: a text with disfluencies and without timestamps.
-        second: the same window in the model's usual style.
+        first: A text with disfluencies and without timestamps.
+        second: The same window in the model's usual style.
     """
     if first.silent or not _is_trusted(first, second):
         return first

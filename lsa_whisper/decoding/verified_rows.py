@@ -36,12 +36,12 @@ class VerifiedRow:
     """The tokens of one window.
 
     Attributes:
-        duration_s: length of the window's audio.
-        limit: the maximum number of tokens, at least 1.
-        tokens: those chosen so far, the end of text included; the first is there from the start.
-        logprobs: of each token, among those allowed.
-        draft: tokens that were proposed after these and are to be verified.
-        is_new: whether nothing was proposed yet. The first proposal has no given tokens, so that the library's rules
+        duration_s: Length of the window's audio.
+        limit: The maximum number of tokens, at least 1.
+        tokens: Those chosen so far, the end of text included; the first is there from the start.
+        logprobs: Of each token, among those allowed.
+        draft: Tokens that were proposed after these and are to be verified.
+        is_new: Whether nothing was proposed yet. The first proposal has no given tokens, so that the library's rules
             see all of them.
     """
 
@@ -66,9 +66,9 @@ def complete_rows(rows: Sequence[VerifiedRow], rules: DecodingRules, propose: Pr
     """Add tokens to each row until it has ended, as the rules choose them.
 
     Args:
-        rows: with their first tokens.
-        rules: on the CPU.
-        propose: asks the library.
+        rows: With their first tokens.
+        rules: On the CPU.
+        propose: Asks the library.
     """
     while still_open := [index for index, row in enumerate(rows) if not row.has_ended(rules.end)]:
         proposals = propose(still_open, [rows[index].given for index in still_open])
@@ -109,8 +109,8 @@ def _highest_left_out(logits: torch.Tensor, is_timestamp: bool, timestamps: Sequ
 
     Args:
         logits: ``(1, vocabulary)``.
-        is_timestamp: whether it decided for a timestamp.
-        timestamps: their columns.
+        is_timestamp: Whether it decided for a timestamp.
+        timestamps: Their columns.
     """
     highest = torch.full_like(logits, _LIKELY)
     if is_timestamp:

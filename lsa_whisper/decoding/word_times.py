@@ -24,9 +24,9 @@ def align_words(
     """Return the words of each utterance that have a time.
 
     Args:
-        utterances: the utterances of a segment.
-        timed: the tokens of its text.
-        begin_ms: offset of the token times.
+        utterances: The utterances of a segment.
+        timed: The tokens of its text.
+        begin_ms: Offset of the token times.
 
     >>> from lsa_whisper.chat import utterance
     >>> times = [("u", 0.1, 0.2), ("m", 0.2, 0.4), (" I", 0.5, 0.9), (".", 1, 1)]

@@ -58,30 +58,30 @@ def evaluate(
     A reference without a hypothesis counts all its words as deleted, and is named in the result.
 
     Args:
-        reference: a CHAT file, or a folder of them.
-        hypotheses: one file or folder per system, CHAT or the output of another recognizer
+        reference: A CHAT file, or a folder of them.
+        hypotheses: One file or folder per system, CHAT or the output of another recognizer
             (:data:`lsa_whisper.formats.reading.READABLE`); files are paired with the references by path or stem.
-        out: a folder for ``report.html``, ``report.json`` and ``report.md``; made if it does not exist.
-        names: one name per system; their file or folder names if left out.
-        audio: a folder with the recordings, to be played from the report.
-        samples: the number of bootstrap resamples for the confidence intervals, at least 40.
-        collar: the largest difference in milliseconds between the onsets of two disfluencies that match in time.
-        speaker_errors: also compute speaker-attributed word error rates (cpWER, tcpWER); needs meeteval.
-        embed_audio: put the sound of each utterance into ``report.html``, so that it can be sent as one file.
-        summary: also write ``summary.html``: what was found, missed and invented, and what follows, on one page.
-        decide: the metric that decides which system is better, by its key in ``report.json``; ``auto`` takes F1 of all
+        out: A folder for ``report.html``, ``report.json`` and ``report.md``; made if it does not exist.
+        names: One name per system; their file or folder names if left out.
+        audio: A folder with the recordings, to be played from the report.
+        samples: The number of bootstrap resamples for the confidence intervals, at least 40.
+        collar: The largest difference in milliseconds between the onsets of two disfluencies that match in time.
+        speaker_errors: Also compute speaker-attributed word error rates (cpWER, tcpWER); needs meeteval.
+        embed_audio: Put the sound of each utterance into ``report.html``, so that it can be sent as one file.
+        summary: Also write ``summary.html``: what was found, missed and invented, and what follows, on one page.
+        decide: The metric that decides which system is better, by its key in ``report.json``; ``auto`` takes F1 of all
             disfluencies where the references have enough of them, else verbatim word errors.
-        group: which recordings are of one person and are resampled together: by ``name`` in ``@Participants``, by
+        group: Which recordings are of one person and are resampled together: by ``name`` in ``@Participants``, by
             ``folder``, or each ``file`` alone; ``auto`` takes the first that tells.
-        as_: scoring rules of other tools, each reported apart: see :data:`lsa_whisper.scoring.published.MODES`, and
+        as_: Scoring rules of other tools, each reported apart: see :data:`lsa_whisper.scoring.published.MODES`, and
             ``nyra`` (:mod:`lsa_whisper.scoring.verbatim_benchmark`).
-        page_language: the language of the report's pages: ``en``, ``de`` or ``es``.
+        page_language: The language of the report's pages: ``en``, ``de`` or ``es``.
 
     Raises:
-        FormatError: a transcript of another format is damaged.
-        CorpusError: a path does not exist, has no transcript, or the names do not fit.
-        MissingExtraError: a package for ``speaker_errors`` or ``as_`` is not installed.
-        LsaWhisperError: there are too few ``samples``.
+        FormatError: A transcript of another format is damaged.
+        CorpusError: A path does not exist, has no transcript, or the names do not fit.
+        MissingExtraError: A package for ``speaker_errors`` or ``as_`` is not installed.
+        LsaWhisperError: There are too few ``samples``.
     """
     check_modes(as_)
     check_grouping(group)

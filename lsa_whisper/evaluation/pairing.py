@@ -37,7 +37,7 @@ def pair_files(reference: Path, hypotheses: Sequence[Path], names: Sequence[str]
     Two single files are paired regardless of their names.
 
     Raises:
-        CorpusError: a path does not exist, has no transcript, shares no file name with the references, or the names do
+        CorpusError: A path does not exist, has no transcript, shares no file name with the references, or the names do
             not fit the hypotheses.
     """
     if not hypotheses:

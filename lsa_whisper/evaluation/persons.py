@@ -33,7 +33,7 @@ def check_grouping(group: str) -> None:
     """Raise if there is no such grouping.
 
     Raises:
-        CorpusError: always with the known ones.
+        CorpusError: Always with the known ones.
     """
     if group not in GROUPINGS:
         raise CorpusError(f"`group={group}`: no such grouping; choose from {', '.join(GROUPINGS)}")
@@ -52,7 +52,7 @@ def persons_of(people: Mapping[str, frozenset[tuple[str, str]]], group: str = "a
     """Return the person of each recording as a number from 0 on, and how it is known: ``name``, ``folder``, ``file``.
 
     Args:
-        people: the result of :func:`people_in` by the key of the recording, in order.
+        people: The result of :func:`people_in` by the key of the recording, in order.
         group: ``auto``, or one of the three.
     """
     keys = list(people)

@@ -47,12 +47,12 @@ def write_reports(
     """Write the three reports into ``out`` and return the path of the HTML one.
 
     Args:
-        evaluation: scored with its rows.
-        out: a folder; made if it is not there.
-        audio: a folder with recordings to link to.
-        embed_audio: put clips of the recordings into the HTML report instead of links.
-        summary: also write ``summary.html``.
-        language: the language of all but the JSON, one of :data:`~lsa_whisper.page.language.PAGE_LANGUAGES`.
+        evaluation: Scored with its rows.
+        out: A folder; made if it is not there.
+        audio: A folder with recordings to link to.
+        embed_audio: Put clips of the recordings into the HTML report instead of links.
+        summary: Also write ``summary.html``.
+        language: The language of all but the JSON, one of :data:`~lsa_whisper.page.language.PAGE_LANGUAGES`.
 
     Raises:
         CorpusError: ``out`` cannot be written to.

@@ -94,11 +94,11 @@ def page_data(
     """Return what the page's script draws utterances from, as plain JSON values.
 
     Args:
-        systems: the names of the systems.
-        keys: the keys of all files.
-        rows: the utterances to show.
-        out: the folder of the report, from which links to recordings start.
-        audio: the folder of the recordings, if any.
+        systems: The names of the systems.
+        keys: The keys of all files.
+        rows: The utterances to show.
+        out: The folder of the report, from which links to recordings start.
+        audio: The folder of the recordings, if any.
     """
     recordings = {} if audio is None else find_audio(audio, keys)
     return {

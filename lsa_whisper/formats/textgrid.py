@@ -41,7 +41,7 @@ def parse(text: str, *, strict: bool = False, points: Tiers | None = None) -> Ti
     {'CHI': [(TimeSpan(start_ms=0, end_ms=500), 'hi')]}
 
     Raises:
-        TextGridError: it is not a TextGrid, or damaged.
+        TextGridError: It is not a TextGrid, or damaged.
     """
     parts = _Parts(text)
     if (parts.take(), parts.take()) != ("ooTextFile", "TextGrid"):
@@ -73,7 +73,7 @@ def read(path: str | Path) -> Tiers:
     """Return what :func:`parse` makes of the file at ``path``, which is UTF-8 or UTF-16, as Praat writes.
 
     Raises:
-        LsaWhisperError: the file cannot be read, or is not a TextGrid.
+        LsaWhisperError: The file cannot be read, or is not a TextGrid.
     """
     try:
         data = Path(path).read_bytes()

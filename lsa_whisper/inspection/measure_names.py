@@ -73,9 +73,9 @@ def explained(mode: str, *, measures: bool = False, norm: bool = True) -> list[s
     """Return what stands below a table of disfluencies: the meaning of its sums, and which counting this is.
 
     Args:
-        mode: how disfluencies are counted.
-        measures: also say which measures of a language sample are CLAN's.
-        norm: also say from which value on a sum suggests stuttering.
+        mode: How disfluencies are counted.
+        measures: Also say which measures of a language sample are CLAN's.
+        norm: Also say from which value on a sum suggests stuttering.
     """
     terms = (f"{term}: {meaning}" for term, meaning in fluency_terms(norm=norm).items())
     lines = [*(CLAN_DEFINITIONS if measures else ()), *terms, COUNTING[mode]]

@@ -46,20 +46,20 @@ class SpeakerMeasures:
     """One speaker's measures; ``None`` = cannot be computed from this sample.
 
     Attributes:
-        sample: words, different words, MLU in words, TTR, MATTR, maze words, words per minute, abandoned utterances.
-        mlu_morphemes: mean length of utterance in morphemes, from ``%mor``.
+        sample: Words, different words, MLU in words, TTR, MATTR, maze words, words per minute, abandoned utterances.
+        mlu_morphemes: Mean length of utterance in morphemes, from ``%mor``.
         vocd: D, the diversity of the vocabulary, of the lemmas of ``%mor`` as CLAN's VOCD takes by default.
         vocd_word_forms: D of the words of the main tier.
-        utterances_per_minute: of speaking time.
-        intelligible_share: share of spoken words that were understood.
-        pauses: number of pauses inside utterances.
-        timed_pause_s: seconds of those with a length.
-        turns: number of turns.
-        words_per_turn: fluent words per turn.
-        word_errors: error codes ``[*]``; ``None`` where no error of the transcript is coded.
-        grammatical_share: share of utterances without an error code; ``None`` likewise.
+        utterances_per_minute: Of speaking time.
+        intelligible_share: Share of spoken words that were understood.
+        pauses: Number of pauses inside utterances.
+        timed_pause_s: Seconds of those with a length.
+        turns: Number of turns.
+        words_per_turn: Fluent words per turn.
+        word_errors: Error codes ``[*]``; ``None`` where no error of the transcript is coded.
+        grammatical_share: Share of utterances without an error code; ``None`` likewise.
         disfluency: FluCalc's counts and rates.
-        coverage: what the model of the transcript leaves out.
+        coverage: What the model of the transcript leaves out.
     """
 
     sample: LanguageSample
@@ -89,8 +89,8 @@ def measure_speakers(transcript: Transcript, mode: str = "strict") -> dict[str, 
     """Return the measures of every speaker, in order of appearance.
 
     Args:
-        transcript: the transcript.
-        mode: how disfluencies are counted (:data:`lsa_whisper.chat.fluency.COUNTING_MODES`).
+        transcript: The transcript.
+        mode: How disfluencies are counted (:data:`lsa_whisper.chat.fluency.COUNTING_MODES`).
     """
     turns = Counter(speaker for speaker, _ in groupby(each.speaker for each in transcript.utterances))
     fluency = {code: one.as_dict() for code, one in transcript.fluency(mode).items()}

@@ -46,8 +46,8 @@ class Coverage:
         """Return what a model writes.
 
         Args:
-            labels: those that it is asked to write.
-            is_trained: whether it was trained to write them, and not only prompted.
+            labels: Those that it is asked to write.
+            is_trained: Whether it was trained to write them, and not only prompted.
 
         >>> Coverage.of(Labels("chat"), is_trained=True) == Coverage()
         True

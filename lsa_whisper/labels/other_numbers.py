@@ -93,10 +93,10 @@ def speak_other(text: str, language: str, written: dict[str, str] | None, *, pla
     """Return ``text`` with its numbers as words, and how many were replaced.
 
     Args:
-        text: in a language other than English.
+        text: In a language other than English.
         language: ISO 639-3. Numbers of a language that num2words does not know stay digits.
-        written: takes the original spelling of each number by its joined words, as for English.
-        plain: whether ``&`` is a sign of plain text, and not CHAT's.
+        written: Takes the original spelling of each number by its joined words, as for English.
+        plain: Whether ``&`` is a sign of plain text, and not CHAT's.
 
     >>> speak_other("um 7:05, 3,5 % für 5 €", "deu", None, plain=True)[0].split()
     ['um', 'sieben', 'Uhr', 'fünf', ',', 'drei', 'Komma', 'fünf', 'Prozent', 'für', 'fünf', 'Euro']

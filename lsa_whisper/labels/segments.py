@@ -44,9 +44,9 @@ def groups_of_segments(
     """Return the runs of segments that are one stretch of text: text without a final mark goes on in the next one.
 
     Args:
-        texts: of the segments, in order.
-        spans: their times; a segment without times stands alone.
-        speakers: who speaks each; empty if unknown.
+        texts: Of the segments, in order.
+        spans: Their times; a segment without times stands alone.
+        speakers: Who speaks each; empty if unknown.
         language: ISO 639-3.
 
     >>> spans = [TimeSpan(0, 1000), TimeSpan(1000, 2000), TimeSpan(2000, 3000)]
@@ -125,8 +125,8 @@ def part_spans(parts: Sequence[int], segments: Sequence[tuple[int, TimeSpan]]) -
     """Return the times of the parts of a text by their lengths, within segments whose times are known.
 
     Args:
-        parts: the number of letters of each part.
-        segments: the number of letters, and the times, of each segment that the text was joined from.
+        parts: The number of letters of each part.
+        segments: The number of letters, and the times, of each segment that the text was joined from.
 
     >>> part_spans([5, 10], [(10, TimeSpan(0, 1000)), (5, TimeSpan(3000, 4000))])
     [TimeSpan(start_ms=0, end_ms=500), TimeSpan(start_ms=500, end_ms=4000)]

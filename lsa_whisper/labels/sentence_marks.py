@@ -120,7 +120,7 @@ def read_marks(text: str, language: str) -> str:
     """Return ``text`` in which every full stop ends a sentence; signs that do not are gone, or codes of CHAT.
 
     Args:
-        text: one or more sentences as a speech recognizer writes them.
+        text: One or more sentences as a speech recognizer writes them.
         language: ISO 639-3.
 
     >>> read_marks("Mr. Smith lives in the U.S. He saw the... the dog. So--", "eng")

@@ -32,8 +32,8 @@ def words_of_tokens(texts: Sequence[str], words: Sequence[str]) -> list[tuple[in
     the word that begins with it.
 
     Args:
-        texts: the text of each token; a space begins a word.
-        words: the words as they are spoken.
+        texts: The text of each token; a space begins a word.
+        words: The words as they are spoken.
 
     >>> words_of_tokens([" um", " go", "at", "."], ["um", "goat"])
     [(0, True), (1, True), (1, True), (1, False)]
@@ -89,10 +89,10 @@ class TokenPlace:
     """Where a token is heard: from a part of one word to a part of the same word, or of a later one.
 
     Attributes:
-        first: index of the word where the token begins.
-        start: how much of that word is before the token, from 0 to 1.
-        last: index of the word where it ends.
-        end: how much of that word is before its end.
+        first: Index of the word where the token begins.
+        start: How much of that word is before the token, from 0 to 1.
+        last: Index of the word where it ends.
+        end: How much of that word is before its end.
     """
 
     first: int

@@ -27,9 +27,9 @@ class WordTime:
     """A spoken word of a window.
 
     Attributes:
-        text: the word.
-        start_s: its start in seconds from the window's start; ``None`` if not known.
-        end_s: its end.
+        text: The word.
+        start_s: Its start in seconds from the window's start; ``None`` if not known.
+        end_s: Its end.
     """
 
     text: str

@@ -45,7 +45,7 @@ def check_page_language(code: str) -> None:
     """Raise if pages cannot be written in a language.
 
     Raises:
-        LsaWhisperError: always with the known ones.
+        LsaWhisperError: Always with the known ones.
     """
     if code not in PAGE_LANGUAGES:
         known = ", ".join(PAGE_LANGUAGES)

@@ -54,13 +54,13 @@ def column_names(paths: Sequence[Path], names: Sequence[str], *, noun: str, comm
     """Return one distinct name per path: the given ones, else file or folder names, with their parents if needed.
 
     Args:
-        paths: transcripts of systems, or folders of training runs.
-        names: none, or one for each path, in order.
-        noun: what a path is, for error messages: ``system`` or ``run``.
-        command: the command, for error messages.
+        paths: Transcripts of systems, or folders of training runs.
+        names: None, or one for each path, in order.
+        noun: What a path is, for error messages: ``system`` or ``run``.
+        command: The command, for error messages.
 
     Raises:
-        CorpusError: the number of names differs from that of the paths, or two names are the same.
+        CorpusError: The number of names differs from that of the paths, or two names are the same.
     """
     if names and len(names) != len(paths):
         counts = f"{_count(len(names), 'name')} for {_count(len(paths), noun)}"

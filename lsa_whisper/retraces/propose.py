@@ -36,10 +36,10 @@ class MarkedFile:
     """What was done with one transcript.
 
     Attributes:
-        source: the original.
-        target: the marked copy; the table of marks stands beside it (``.marks.csv``).
-        marks: how many retraces were set.
-        kept: utterances that already had retraces or groups and were left as they are.
+        source: The original.
+        target: The marked copy; the table of marks stands beside it (``.marks.csv``).
+        marks: How many retraces were set.
+        kept: Utterances that already had retraces or groups and were left as they are.
     """
 
     source: Path

@@ -48,8 +48,8 @@ def perform(files: OpenFiles, request: Request) -> dict[str, Any]:
     """Perform an action and return what the page shows of its result.
 
     Raises:
-        LsaWhisperError: the action cannot be performed; nothing was changed.
-        ValueError: the request is not one of our page.
+        LsaWhisperError: The action cannot be performed; nothing was changed.
+        ValueError: The request is not one of our page.
     """
     name = _str(request, "action")
     if name == "transcribe":

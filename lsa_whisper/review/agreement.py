@@ -98,9 +98,9 @@ def compare_transcripts(left: Transcript, right: Transcript, original: Transcrip
     """Return pairs of utterances with their differences, and the agreement by word and by class.
 
     Args:
-        left: the transcript as it is.
-        right: the second transcript.
-        original: the left transcript before differences were settled, from which the agreement is computed.
+        left: The transcript as it is.
+        right: The second transcript.
+        original: The left transcript before differences were settled, from which the agreement is computed.
     """
     first, second = file_words(left.utterances), file_words(right.utterances)
     pairs = _pairs(first, second, align_verbatim(first, second).to_hypothesis.tolist())

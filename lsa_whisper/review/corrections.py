@@ -67,9 +67,9 @@ def errors_left(unreviewed: Iterable[float], reviewed: Iterable[float], found: i
     """Return the estimate for what is not reviewed.
 
     Args:
-        unreviewed: expected errors of each utterance that is not reviewed.
-        reviewed: expected errors of each reviewed utterance, from the draft.
-        found: words that the reviewer changed, added or removed in the reviewed utterances.
+        unreviewed: Expected errors of each utterance that is not reviewed.
+        reviewed: Expected errors of each reviewed utterance, from the draft.
+        found: Words that the reviewer changed, added or removed in the reviewed utterances.
 
     >>> errors_left([4.2], [], 0), round(errors_left([2.0, 2.0], [7.9], 20).errors, 1)
     (ErrorEstimate(errors=8.0, low=1, high=20), 9.6)

@@ -91,7 +91,7 @@ def step_from_dict(found: dict[str, Any]) -> Step:
     """Return the step that :func:`step_as_dict` described.
 
     Raises:
-        EditError: it is damaged.
+        EditError: It is damaged.
     """
     try:
         removed, added = (tuple(map(_block_from_dict, found[name])) for name in ("removed", "added"))

@@ -42,11 +42,11 @@ def list_review_files(path: Path, audio: Path | None) -> list[ReviewFile]:
     """Return the transcripts below ``path`` with their recordings, and the recordings without a transcript.
 
     Args:
-        path: a CHAT file, a recording, or a folder.
-        audio: another folder of recordings.
+        path: A CHAT file, a recording, or a folder.
+        audio: Another folder of recordings.
 
     Raises:
-        CorpusError: a folder is missing, or there is neither a transcript nor a recording.
+        CorpusError: A folder is missing, or there is neither a transcript nor a recording.
     """
     if not path.exists():
         raise CorpusError(f"{path}: no such file or folder; check the path")
@@ -127,7 +127,7 @@ class OpenFiles:
         """List the files; nothing is opened yet.
 
         Raises:
-            CorpusError: there are none.
+            CorpusError: There are none.
         """
         self._path, self._compare, self._calibration = path, compare, calibration
         self._flag = flag
@@ -166,7 +166,7 @@ class OpenFiles:
         """Return an open transcript and its view.
 
         Raises:
-            LsaWhisperError: it does not exist or cannot be opened.
+            LsaWhisperError: It does not exist or cannot be opened.
         """
         if number not in self._open:
             path = self.files[number].transcript
@@ -192,7 +192,7 @@ class OpenFiles:
         """Return the transcript that this one is compared with.
 
         Raises:
-            LsaWhisperError: there is none.
+            LsaWhisperError: There is none.
         """
         path = self._other(number)
         if path is None:

@@ -37,19 +37,19 @@ class SavedTranscript:
     """A transcript that is saved after each edit.
 
     Attributes:
-        path: the CHAT file.
-        history: its steps; :attr:`transcript` is the result.
-        revision: number of journal entries; an edit must name the revision that it was made for.
-        pending: text that was typed but is not valid CHAT yet, by utterance number.
-        active_s: seconds that a person has worked on it.
-        remark: what happened to the file since the last session, or an empty string.
+        path: The CHAT file.
+        history: Its steps; :attr:`transcript` is the result.
+        revision: Number of journal entries; an edit must name the revision that it was made for.
+        pending: Text that was typed but is not valid CHAT yet, by utterance number.
+        active_s: Seconds that a person has worked on it.
+        remark: What happened to the file since the last session, or an empty string.
     """
 
     def __init__(self, path: Path):
         """Open the transcript and repeat what the journal has.
 
         Raises:
-            LsaWhisperError: it cannot be read, or another program of this package writes it.
+            LsaWhisperError: It cannot be read, or another program of this package writes it.
         """
         self.path = path
         self.kept = path.parent / FOLDER / path.name
@@ -93,8 +93,8 @@ class SavedTranscript:
         """Make an edit, save it, and return the change; ``None`` if the edit changes nothing.
 
         Raises:
-            RevisionError: the edit was made for another revision, or the file was changed.
-            EditError: the edit cannot be made, or breaks a rule of CHAT; nothing is changed.
+            RevisionError: The edit was made for another revision, or the file was changed.
+            EditError: The edit cannot be made, or breaks a rule of CHAT; nothing is changed.
         """
         self.verify(revision)
         before = self.transcript
@@ -131,7 +131,7 @@ class SavedTranscript:
         """Return when an edit for ``revision`` can be made now.
 
         Raises:
-            RevisionError: another window made an edit since, or another program changed the file.
+            RevisionError: Another window made an edit since, or another program changed the file.
         """
         if revision != self.revision:
             raise RevisionError("another window has changed this transcript; it is shown as it is now")

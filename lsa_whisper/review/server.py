@@ -49,18 +49,18 @@ def review(
     """Serve the review page for transcripts and recordings until Ctrl-C, and return a last line.
 
     Args:
-        path: a CHAT file, a recording, or a folder of both.
-        audio: folder of the recordings, if they are not next to the transcripts.
-        model: model that transcribes recordings without a transcript, and whose calibration is used.
-        compare: a second transcript of the same recording, or a folder of them with the same names.
-        flag: share of the words that are flagged as doubtful, the worst of each recording, in percent.
-        open_page: whether to open the page in the browser.
-        port: port on this machine; 0 takes a free one.
-        page_language: the language of the page: ``en``, ``de`` or ``es``.
+        path: A CHAT file, a recording, or a folder of both.
+        audio: Folder of the recordings, if they are not next to the transcripts.
+        model: Model that transcribes recordings without a transcript, and whose calibration is used.
+        compare: A second transcript of the same recording, or a folder of them with the same names.
+        flag: Share of the words that are flagged as doubtful, the worst of each recording, in percent.
+        open_page: Whether to open the page in the browser.
+        port: Port on this machine; 0 takes a free one.
+        page_language: The language of the page: ``en``, ``de`` or ``es``.
 
     Raises:
-        CorpusError: there is nothing to review.
-        LsaWhisperError: the port is in use, or a file cannot be opened.
+        CorpusError: There is nothing to review.
+        LsaWhisperError: The port is in use, or a file cannot be opened.
     """
     from lsa_whisper.review.open_files import OpenFiles
     from lsa_whisper.review.transcription import TranscriptionJob
@@ -124,7 +124,7 @@ def bound_socket(port: int) -> Iterator[socket.socket]:
     """Give a socket on the loopback interface only.
 
     Raises:
-        LsaWhisperError: the port is in use or not allowed.
+        LsaWhisperError: The port is in use or not allowed.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -52,7 +52,7 @@ def checked_settings(given: Any) -> dict[str, Any]:
     """Return ``given`` with the defaults for what it leaves out.
 
     Raises:
-        ValueError: it is not such settings.
+        ValueError: It is not such settings.
     """
     if not isinstance(given, dict) or not isinstance(given.get("keys", {}), dict):
         raise ValueError("no settings")
@@ -65,8 +65,8 @@ def write_review_settings(given: Any) -> dict[str, Any]:
     """Store settings, and return them.
 
     Raises:
-        LsaWhisperError: the file cannot be written.
-        ValueError: they are not settings.
+        LsaWhisperError: The file cannot be written.
+        ValueError: They are not settings.
     """
     settings, path = checked_settings(given), review_settings_file()
     try:

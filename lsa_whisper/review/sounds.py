@@ -44,7 +44,7 @@ class SessionSound:
         """Return the opened recording.
 
         Raises:
-            AudioError: it can no longer be read.
+            AudioError: It can no longer be read.
         """
         return Recording.open(self.path, channel=self.channel)
 
@@ -77,11 +77,11 @@ def stream_peaks(recording: Recording, cache: Path) -> Iterator[bytes]:
     """Yield the peaks of a recording in order, from the file at ``cache`` or computed block by block.
 
     Args:
-        recording: opened audio.
-        cache: where the peaks are stored when all of them are known; a folder without write permission is not an error.
+        recording: Opened audio.
+        cache: Where the peaks are stored when all of them are known; a folder without write permission is not an error.
 
     Raises:
-        AudioError: the recording can no longer be read.
+        AudioError: The recording can no longer be read.
     """
     identity = _identity(recording.path)
     with suppress(OSError, LinkError):
@@ -121,7 +121,7 @@ def wav_clip(recording: Recording, start_ms: int, end_ms: int) -> bytes:
     """Return up to a minute of a recording, 16 kHz mono, as WAV.
 
     Raises:
-        AudioError: the span is empty, or begins after the end of the recording.
+        AudioError: The span is empty, or begins after the end of the recording.
     """
     samples = recording.load(TimeSpan(start_ms, min(end_ms, start_ms + _MAX_MS)))
     file = io.BytesIO()
@@ -139,13 +139,13 @@ def tile(sound: SessionSound, level: int, number: int, gain_db: int) -> bytes:
     """Return tile ``number`` of a sound as PNG; no bytes beyond its end.
 
     Args:
-        sound: a recording or a channel of one.
-        level: index of :data:`TILE_MS`.
-        number: tiles are counted from 0 at the start of the recording.
-        gain_db: how much louder quiet speech is drawn.
+        sound: A recording or a channel of one.
+        level: Index of :data:`TILE_MS`.
+        number: Tiles are counted from 0 at the start of the recording.
+        gain_db: How much louder quiet speech is drawn.
 
     Raises:
-        AudioError: the recording can no longer be read.
+        AudioError: The recording can no longer be read.
     """
     return _tile(sound, sound.path.stat().st_mtime_ns, level, number, min(gain_db, MAX_GAIN_DB))
 

@@ -30,7 +30,7 @@ class TranscriptionJob:
         """Start to transcribe recordings; the transcripts are written next to them.
 
         Raises:
-            LsaWhisperError: a run is in progress.
+            LsaWhisperError: A run is in progress.
         """
         if self._process and self._process.poll() is None:
             raise LsaWhisperError("a transcription is running; wait until it ends, or stop it")

@@ -21,9 +21,9 @@ class TranscriptView:
         """Read the confidences of the draft next to the transcript, if there are any.
 
         Args:
-            saved: the transcript.
-            calibration: overrides that of the draft.
-            flag: the share of the draft's words that are flagged as doubtful.
+            saved: The transcript.
+            calibration: Overrides that of the draft.
+            flag: The share of the draft's words that are flagged as doubtful.
         """
         self._saved = saved
         found = read_confidences(saved.path)

@@ -40,9 +40,9 @@ class ConfidenceTable:
         """Assign the confidences of a draft to the utterances of a transcript that may be corrected since.
 
         Args:
-            utterances: the transcript as it is.
-            found: the confidences of its draft; ``None`` if there are none.
-            calibration: overrides the one that was stored with the draft.
+            utterances: The transcript as it is.
+            found: The confidences of its draft; ``None`` if there are none.
+            calibration: Overrides the one that was stored with the draft.
         """
         self.known = found is not None
         self.of_drafts: list[WordConfidences] = []
@@ -148,7 +148,7 @@ def parse_share(text: str) -> float:
     (0.1, 0.025)
 
     Raises:
-        LsaWhisperError: it is not a percentage.
+        LsaWhisperError: It is not a percentage.
     """
     try:
         share = float(text.strip().removesuffix("%")) / 100
@@ -163,8 +163,8 @@ def flag_limit(confidences: Iterable[float], share: float) -> float:
     """Return the confidence below which words are flagged: a ``share`` of a recording's words, and those likely wrong.
 
     Args:
-        confidences: of all words of the recording that have one.
-        share: at most so many of the words, apart from those below :data:`LIKELY_WRONG`.
+        confidences: Of all words of the recording that have one.
+        share: At most so many of the words, apart from those below :data:`LIKELY_WRONG`.
 
     >>> flag_limit([0.5, 0.6, 0.7, 0.8, 0.95], 0.4), flag_limit([0.97, 0.98, 0.99], 0.5), flag_limit([0.1, 0.2], 0.1)
     (0.7, 0.9, 0.53)

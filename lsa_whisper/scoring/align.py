@@ -95,13 +95,13 @@ def align(
     """Return the alignment of two word lists.
 
     Args:
-        reference: words, already normalized.
-        hypothesis: words, already normalized.
-        disfluent_reference: per reference word, whether to prefer its deletion among equal costs.
-        disfluent_hypothesis: per hypothesis word, whether to prefer its insertion among equal costs.
-        wildcard: per reference word, whether it is unintelligible.
-        disjoint: utterances whose words are not paired if there is another alignment of equal cost.
-        excused: per unintelligible word, how many hypothesis words may stand for it; any number if left out.
+        reference: Words, already normalized.
+        hypothesis: Words, already normalized.
+        disfluent_reference: Per reference word, whether to prefer its deletion among equal costs.
+        disfluent_hypothesis: Per hypothesis word, whether to prefer its insertion among equal costs.
+        wildcard: Per reference word, whether it is unintelligible.
+        disjoint: Utterances whose words are not paired if there is another alignment of equal cost.
+        excused: Per unintelligible word, how many hypothesis words may stand for it; any number if left out.
     """
     free = _flags(wildcard, len(reference))
     r, h = numbered(reference, hypothesis)

@@ -75,12 +75,12 @@ def aligned_utterances(
     """Return the aligned utterances in order; if the reference has no words, all columns are in a single one.
 
     Args:
-        alignment: of the spoken words of both.
-        reference: the words and events of the reference.
-        hypothesis: those of the system.
-        utterances: per column, the reference utterance it belongs to; -1 if none.
-        unmatched: the events that were missed, and those that were not spoken.
-        with_spans: whether columns have the times of their words.
+        alignment: Of the spoken words of both.
+        reference: The words and events of the reference.
+        hypothesis: Those of the system.
+        utterances: Per column, the reference utterance it belongs to; -1 if none.
+        unmatched: The events that were missed, and those that were not spoken.
+        with_spans: Whether columns have the times of their words.
     """
     shown = _columns(alignment, reference, hypothesis, with_spans=with_spans)
     places = _Places(alignment, reference, utterances)

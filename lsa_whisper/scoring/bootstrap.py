@@ -78,8 +78,8 @@ class Resamples:
         """Return each resample's rate; ``nan`` where its denominator is 0.
 
         Args:
-            numerators: per unit, shape (units,), or of several rates at once, shape (units, rates).
-            denominators: of the same shape.
+            numerators: Per unit, shape (units,), or of several rates at once, shape (units, rates).
+            denominators: Of the same shape.
 
         Returns:
             Shape (samples,), or (samples, rates).

@@ -70,8 +70,8 @@ def check_modes(names: Collection[str]) -> None:
     """Raise if a mode is unknown, or a package it needs is missing.
 
     Raises:
-        CorpusError: there is no such mode.
-        MissingExtraError: the package a mode needs is not installed.
+        CorpusError: There is no such mode.
+        MissingExtraError: The package a mode needs is not installed.
     """
     for name in names:
         if name not in MODES and name != verbatim_benchmark.MODE:

@@ -59,10 +59,10 @@ def with_recognized(
     """Return the hypothesis with the unmarked disfluencies that the reference has at the same words.
 
     Args:
-        reference: the words and events of the reference.
-        hypothesis: those of the system, with its own marks only.
-        alignment: of the spoken words of both.
-        from_words: marks an utterance from its words; ``None`` if nothing is to be recognized.
+        reference: The words and events of the reference.
+        hypothesis: Those of the system, with its own marks only.
+        alignment: Of the spoken words of both.
+        from_words: Marks an utterance from its words; ``None`` if nothing is to be recognized.
     """
     if from_words is None:
         return hypothesis
@@ -146,10 +146,10 @@ def score_file(
     """Return the scores of one file.
 
     Args:
-        key: the name of the file.
-        reference: its utterances and speakers.
-        hypothesis: those of the system, or ``None`` if it has no such file.
-        options: those of :class:`ScoringOptions`; its defaults if left out.
+        key: The name of the file.
+        reference: Its utterances and speakers.
+        hypothesis: Those of the system, or ``None`` if it has no such file.
+        options: Those of :class:`ScoringOptions`; its defaults if left out.
     """
     options, other = options or ScoringOptions(), hypothesis or ParsedTranscript((), {})
     expected, found = file_words(reference.utterances), file_words(other.utterances, keep_unintelligible=False)

@@ -61,7 +61,7 @@ def require_meeteval() -> None:
     """Raise if meeteval is missing.
 
     Raises:
-        MissingExtraError: it is not installed.
+        MissingExtraError: It is not installed.
     """
     _meeteval()
 

@@ -37,9 +37,9 @@ def family_p_values(above: Floats, below: Floats, valid: NDArray[np.bool_]) -> F
     Pairs are in the order of ``itertools.combinations``.
 
     Args:
-        above: numerators, shape (systems, units, metrics).
-        below: denominators, of the same shape.
-        valid: which comparisons are tested, shape (pairs, metrics).
+        above: Numerators, shape (systems, units, metrics).
+        below: Denominators, of the same shape.
+        valid: Which comparisons are tested, shape (pairs, metrics).
 
     >>> errors = np.array([[[1.0]] * 6, [[9.0]] * 6]).reshape(2, 6, 1)
     >>> family_p_values(errors, np.full((2, 6, 1), 10.0), np.ones((1, 1), dtype=bool))

@@ -82,8 +82,8 @@ def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = T
     """Return the words of ``utterances`` (all of one file, in order).
 
     Args:
-        utterances: in the order of the file.
-        keep_unintelligible: keep ``xxx`` as a word (for a reference) or leave it out (for a hypothesis).
+        utterances: In the order of the file.
+        keep_unintelligible: Keep ``xxx`` as a word (for a reference) or leave it out (for a hypothesis).
     """
     words: list[str] = []
     raw_words: list[str] = []

@@ -31,12 +31,12 @@ def atomic_file(path: Path, *, own: bool = False) -> Iterator[BinaryIO]:
     meanwhile, the file stays in the one that was there at the start.
 
     Args:
-        path: the file.
-        own: its folder is one of this program, which is created and must not be a link.
+        path: The file.
+        own: Its folder is one of this program, which is created and must not be a link.
 
     Raises:
-        LinkError: the folder is a link.
-        OSError: the file cannot be written; an existing one is unchanged.
+        LinkError: The folder is a link.
+        OSError: The file cannot be written; an existing one is unchanged.
     """
     with opened_folder(path.parent, own=own) as folder:
         name = f".{truncate_name(path.name)}.{uuid4().hex[:8]}"
@@ -71,7 +71,7 @@ def replace_file(content: str | bytes, path: Path, *, own: bool = False) -> None
     """Write ``content`` to ``path`` as :func:`write_atomic` does, for callers that report an ``OSError`` themselves.
 
     Raises:
-        OSError: the file cannot be written; an existing one is unchanged.
+        OSError: The file cannot be written; an existing one is unchanged.
     """
     # A file name that is not UTF-8 contains lone surrogates, which a UTF-8 file cannot hold.
     data = content if isinstance(content, bytes) else content.encode(errors="replace")
@@ -83,12 +83,12 @@ def write_atomic(content: str | bytes, path: str | Path, *, own: bool = False) -
     """Write ``content``, text as UTF-8, to ``path``, completely or not at all; it is on disk then.
 
     Args:
-        content: what the file shall contain.
-        path: the file.
-        own: its folder is one of this program, which is created and must not be a link.
+        content: What the file shall contain.
+        path: The file.
+        own: Its folder is one of this program, which is created and must not be a link.
 
     Raises:
-        LsaWhisperError: the file cannot be written; an existing one is unchanged.
+        LsaWhisperError: The file cannot be written; an existing one is unchanged.
     """
     try:
         replace_file(content, Path(path), own=own)

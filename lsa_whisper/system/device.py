@@ -14,7 +14,7 @@ def verify_device(device: str) -> None:
     """Return if a device can be meant; whether this machine has it is found when it is used.
 
     Raises:
-        LsaWhisperError: none is called so.
+        LsaWhisperError: None is called so.
     """
     if not _DEVICE.fullmatch(device):
         raise LsaWhisperError(f"device {device!r} is not known; choose auto, cpu, cuda, cuda:1 or mps")

@@ -87,11 +87,11 @@ def convert_disk_errors(place: Path, kind: type[LsaWhisperError] | None = None) 
     """Convert disk errors in this block to a one-line error.
 
     Args:
-        place: the file or folder that the block writes.
-        kind: the class of the error; by default :class:`DiskError` where further writes will fail as well.
+        place: The file or folder that the block writes.
+        kind: The class of the error; by default :class:`DiskError` where further writes will fail as well.
 
     Raises:
-        LsaWhisperError: the disk rejected a write.
+        LsaWhisperError: The disk rejected a write.
     """
     try:
         yield

@@ -20,9 +20,9 @@ class FailedFile:
     """A file that could not be processed.
 
     Attributes:
-        path: the file, or a folder that cannot be searched.
-        reason: why, in one sentence.
-        took_s: how long the attempt took.
+        path: The file, or a folder that cannot be searched.
+        reason: Why, in one sentence.
+        took_s: How long the attempt took.
     """
 
     path: Path

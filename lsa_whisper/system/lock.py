@@ -34,13 +34,13 @@ def write_lock(target: Path, *, wait: bool = True) -> Iterator[None]:
     """Hold the lock on an output, a file or a folder; the folder that contains it is created.
 
     Args:
-        target: what only one command may write at a time; it need not exist.
-        wait: wait for the command that holds the lock, and print that; otherwise raise.
+        target: What only one command may write at a time; it need not exist.
+        wait: Wait for the command that holds the lock, and print that; otherwise raise.
 
     Raises:
-        LinkError: a link stands where the lock file belongs.
-        LsaWhisperError: another command holds the lock, and ``wait`` is false.
-        OSError: the folder cannot be written to.
+        LinkError: A link stands where the lock file belongs.
+        LsaWhisperError: Another command holds the lock, and ``wait`` is false.
+        OSError: The folder cannot be written to.
     """
     from filelock import FileLock
 

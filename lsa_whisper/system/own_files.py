@@ -33,8 +33,8 @@ def own_folder(path: Path) -> Path:
     """Create a folder of this program inside a folder that exists, or verify that the one there is not a link.
 
     Raises:
-        LinkError: it is a link, or not a folder.
-        OSError: it cannot be created.
+        LinkError: It is a link, or not a folder.
+        OSError: It cannot be created.
     """
     with suppress(FileExistsError):
         path.mkdir()
@@ -49,7 +49,7 @@ def verify_inside(path: Path, folder: Path) -> None:
     """Return when ``path`` is inside ``folder``, also where folders between them are links.
 
     Raises:
-        LinkError: a link leads out of ``folder``.
+        LinkError: A link leads out of ``folder``.
     """
     real = Path(os.path.realpath(path.parent))
     if not real.is_relative_to(os.path.realpath(folder)):
@@ -60,7 +60,7 @@ def verify_no_links(folder: Path) -> None:
     """Return when everything below a folder of this program is a folder, or a plain file with one name.
 
     Raises:
-        LinkError: something else is there.
+        LinkError: Something else is there.
     """
     for path in folder.rglob("*"):
         if path.is_symlink() or not path.is_dir():
@@ -71,7 +71,7 @@ def verify_plain(path: Path) -> None:
     """Return when a file of this program is missing, or a plain file with one name.
 
     Raises:
-        LinkError: something else is there.
+        LinkError: Something else is there.
     """
     with suppress(FileNotFoundError):
         if not _is_plain(path.lstat()):
@@ -83,12 +83,12 @@ def opened_folder(path: Path, *, own: bool = False) -> Iterator[int | None]:
     """Give a descriptor of a folder, or ``None`` on systems that cannot open files relative to one.
 
     Args:
-        path: the folder.
-        own: it is a folder of this program, which must not be a link.
+        path: The folder.
+        own: It is a folder of this program, which must not be a link.
 
     Raises:
-        LinkError: it is a link.
-        OSError: it cannot be opened.
+        LinkError: It is a link.
+        OSError: It cannot be opened.
     """
     if own:
         own_folder(path)
@@ -116,13 +116,13 @@ def append_own(path: Path, data: bytes, *, own: bool = False) -> None:
     """Append ``data`` to a file, all of it or nothing, and return when it is on disk.
 
     Args:
-        path: the file, which is created if it is missing.
-        data: what to append.
-        own: the folder of the file is one of this program.
+        path: The file, which is created if it is missing.
+        data: What to append.
+        own: The folder of the file is one of this program.
 
     Raises:
-        LinkError: a link or a FIFO stands in its place.
-        OSError: it cannot be written.
+        LinkError: A link or a FIFO stands in its place.
+        OSError: It cannot be written.
     """
     with opened_folder(path.parent, own=own) as folder:
         handle = _opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, folder)
@@ -151,8 +151,8 @@ def read_own(path: Path, *, own: bool = False) -> bytes:
     """Return the content of a file of this program.
 
     Raises:
-        LinkError: a link or a FIFO stands in its place.
-        OSError: it is missing or cannot be read.
+        LinkError: A link or a FIFO stands in its place.
+        OSError: It is missing or cannot be read.
     """
     with opened_folder(path.parent, own=own) as folder, os.fdopen(_opened(path, os.O_RDONLY, folder), "rb") as file:
         return file.read()

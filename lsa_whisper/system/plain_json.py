@@ -30,7 +30,7 @@ def parse(text: str | bytes) -> Any:
     ValueError: lists or objects are nested too deep
 
     Raises:
-        ValueError: the text is not JSON, or nested too deep.
+        ValueError: The text is not JSON, or nested too deep.
     """
     try:
         value = json.loads(text)
@@ -77,8 +77,8 @@ def read(path: Path) -> Any:
     """Return the value in the UTF-8 file at ``path``.
 
     Raises:
-        OSError: the file cannot be read.
-        ValueError: the file is not JSON in UTF-8, too large, or nested too deep.
+        OSError: The file cannot be read.
+        ValueError: The file is not JSON in UTF-8, too large, or nested too deep.
     """
     with os.fdopen(_open_plain(path), "rb") as file:
         data = file.read(_MAX_BYTES + 1)

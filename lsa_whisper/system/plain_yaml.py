@@ -39,7 +39,7 @@ def parse(text: str, *, as_text: bool = False) -> Any:
     ...
 
     Raises:
-        yaml.YAMLError: the text is not YAML, or uses what is not supported.
+        yaml.YAMLError: The text is not YAML, or uses what is not supported.
     """
     if len(text) > _MAX_BYTES:
         raise yaml.YAMLError(f"more than {_MAX_BYTES >> 10} KB of text; is this the right file?")
@@ -53,8 +53,8 @@ def read(path: Path) -> str:
     """Return the text of the file at ``path`` for :func:`parse`, of an endless file only as much as it accepts.
 
     Raises:
-        OSError: the file cannot be opened.
-        yaml.YAMLError: the file is not UTF-8.
+        OSError: The file cannot be opened.
+        yaml.YAMLError: The file is not UTF-8.
     """
     with path.open("rb") as file:
         data = file.read(4 * _MAX_BYTES + 4)

@@ -17,13 +17,13 @@ def add_rows(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]
     """Add to the table at ``path`` those rows that are not in it; a missing table is created.
 
     Args:
-        path: the table.
-        columns: the names of its columns.
-        rows: the values of each row.
+        path: The table.
+        columns: The names of its columns.
+        rows: The values of each row.
 
     Raises:
         LinkError: ``path`` is a link.
-        LsaWhisperError: the file is not such a table, or cannot be written.
+        LsaWhisperError: The file is not such a table, or cannot be written.
     """
     present, known = read_table(path, columns)
     text = io.StringIO(newline="")
@@ -41,7 +41,7 @@ def read_table(path: Path, columns: Sequence[str]) -> tuple[str, list[list[str]]
 
     Raises:
         LinkError: ``path`` is a link.
-        LsaWhisperError: the file is not such a table, so that no rows can be added.
+        LsaWhisperError: The file is not such a table, so that no rows can be added.
     """
     try:
         present = read_own(path).decode("utf-8-sig") if path.exists() or path.is_symlink() else ""

@@ -44,8 +44,8 @@ class TaskResult(Generic[ResultT]):
     """A task that has finished.
 
     Attributes:
-        result: what the worker function returned.
-        took_s: how long it ran.
+        result: What the worker function returned.
+        took_s: How long it ran.
     """
 
     result: ResultT
@@ -57,8 +57,8 @@ class TaskError:
     """A task that has failed.
 
     Attributes:
-        error: what the worker function raised, or a :class:`WorkerDiedError`.
-        took_s: how long it ran.
+        error: What the worker function raised, or a :class:`WorkerDiedError`.
+        took_s: How long it ran.
     """
 
     error: Exception
@@ -123,16 +123,16 @@ def run_tasks(
     """Yield the outcome of every task under its number, in the order in which the tasks end.
 
     Args:
-        tasks: the items, by number.
-        pool: where the workers come from.
-        workers: how many tasks run at once.
-        report: called with the number of a task and the amount of it that is done.
-        cost: how long a task takes, in any unit. The longest start first, so that the run does not end with one long
+        tasks: The items, by number.
+        pool: Where the workers come from.
+        workers: How many tasks run at once.
+        report: Called with the number of a task and the amount of it that is done.
+        cost: How long a task takes, in any unit. The longest start first, so that the run does not end with one long
             task on one worker; tasks of equal cost start in order.
-        fatal: errors that end the run.
+        fatal: Errors that end the run.
 
     Raises:
-        Exception: an error in ``fatal``.
+        Exception: An error in ``fatal``.
     """
     waiting = deque(sorted(tasks, key=lambda number: (-cost(tasks[number]), number)))
     deaths: Counter[int] = Counter()

@@ -22,9 +22,9 @@ class TerminalTable:
     """A table to print; its first column is text, the others are numbers.
 
     Attributes:
-        title: the line above the table.
-        head: the heading of each column.
-        rows: the cells of each row; an empty row is a horizontal line.
+        title: The line above the table.
+        head: The heading of each column.
+        rows: The cells of each row; an empty row is a horizontal line.
     """
 
     title: str

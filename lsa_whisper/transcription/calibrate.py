@@ -32,14 +32,14 @@ class CalibrationReport:
     """The result of a calibration.
 
     Attributes:
-        path: the file it is stored in.
-        words: number of words it is based on.
-        right: share of correct words.
-        error_before: expected calibration error of the model's own probabilities, 0 at best.
-        error_after: that of calibrated confidences, for each session by the calibration of the others; ``None`` with
+        path: The file it is stored in.
+        words: Number of words it is based on.
+        right: Share of correct words.
+        error_before: Expected calibration error of the model's own probabilities, 0 at best.
+        error_after: That of calibrated confidences, for each session by the calibration of the others; ``None`` with
             one session.
-        sessions: number of sessions.
-        worse: number of sessions whose confidences are worse with the calibration of the others.
+        sessions: Number of sessions.
+        worse: Number of sessions whose confidences are worse with the calibration of the others.
     """
 
     path: Path
@@ -68,15 +68,15 @@ def calibrate(
     """Store a calibration of a checkpoint's confidences in its folder, and return its quality.
 
     Args:
-        model: the checkpoint's folder.
-        sessions: a folder of CHAT files with recordings that the model was not trained on.
+        model: The checkpoint's folder.
+        sessions: A folder of CHAT files with recordings that the model was not trained on.
         language: ISO 639-3.
-        batch_size: windows decoded together.
+        batch_size: Windows decoded together.
         device: ``auto`` takes a GPU where there is one.
 
     Raises:
-        CorpusError: there are no sessions, or they have too few words.
-        CheckpointError: the model cannot be loaded, its confidences do not separate correct from incorrect words, or a
+        CorpusError: There are no sessions, or they have too few words.
+        CheckpointError: The model cannot be loaded, its confidences do not separate correct from incorrect words, or a
             calibration by the other sessions makes them worse; nothing is stored then.
     """
     held_out, _ = discover(sessions)

@@ -54,8 +54,8 @@ class HeadChoice:
 
     Attributes:
         chosen: ``(layer, head)`` pairs, the best first.
-        words: number of words compared.
-        within: share of words whose start time is within each of ``LIMITS_MS`` of the reference, for the previous heads
+        words: Number of words compared.
+        within: Share of words whose start time is within each of ``LIMITS_MS`` of the reference, for the previous heads
             and for the chosen ones.
     """
 
@@ -96,14 +96,14 @@ def choose_heads(
     """Choose a model's alignment heads, write them into its ``generation_config.json``, and return them.
 
     Args:
-        model: a checkpoint folder (export an adapter first).
-        corpus: folders of CHAT files with ``%wor`` and their recordings; not those that the model is tested on.
-        window_count: number of windows to decode, spread over the corpus (each needs about 0.15 GB with a large model).
+        model: A checkpoint folder (export an adapter first).
+        corpus: Folders of CHAT files with ``%wor`` and their recordings; not those that the model is tested on.
+        window_count: Number of windows to decode, spread over the corpus (each needs about 0.15 GB with a large model).
         device: ``auto`` takes a GPU where there is one.
 
     Raises:
-        CheckpointError: the model cannot be loaded, or is not the folder of a complete model.
-        CorpusError: no word of the corpus has a time.
+        CheckpointError: The model cannot be loaded, or is not the folder of a complete model.
+        CorpusError: No word of the corpus has a time.
         LsaWhisperError: ``window_count`` is less than 1.
     """
     from lsa_whisper.decoding.engines import resolve_device

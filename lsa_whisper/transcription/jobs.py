@@ -87,37 +87,37 @@ def transcribe(
         transcribe(["visits", "pilot.wav"], "runs/storybook", out="transcripts", language="eng", word_times=True)
 
     Args:
-        inputs: recordings, and folders that are searched for recordings; one or several.
-        model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote. If not
+        inputs: Recordings, and folders that are searched for recordings; one or several.
+        model: A checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote. If not
             given, :func:`~lsa_whisper.checkpoint.choice.choose_model` decides.
-        out: folder for the transcripts (subfolders of input folders are kept), or the CHAT file of a single recording;
+        out: Folder for the transcripts (subfolders of input folders are kept), or the CHAT file of a single recording;
             next to the audio if absent.
-        formats: formats to write in addition to ``cha``, which is always written; also several in one: ``srt,eaf``.
-        speakers: speaker turns from external diarization: an RTTM, TextGrid or CHAT file, or a folder with one such
+        formats: Formats to write in addition to ``cha``, which is always written; also several in one: ``srt,eaf``.
+        speakers: Speaker turns from external diarization: an RTTM, TextGrid or CHAT file, or a folder with one such
             file per recording; or ``auto`` to find them with pyannote.audio, ``auto:2`` if two people speak. They
             override the model's speakers, and word times are computed unless ``word_times`` is false: without them an
             utterance with several turns gets one speaker.
-        speakers_model: the model of ``auto``: a folder with a ``config.yaml``, or such a file; by default
+        speakers_model: The model of ``auto``: a folder with a ``config.yaml``, or such a file; by default
             ``pyannote/speaker-diarization-community-1`` in the cache of the Hugging Face hub, which is not contacted.
         review: CSV file for the least confident words and utterances; rows of earlier calls stay.
-        log: file to append a line to for each recording.
-        processes: recordings processed in parallel; does not affect the transcripts. Default: one per GPU, or one
+        log: File to append a line to for each recording.
+        processes: Recordings processed in parallel; does not affect the transcripts. Default: one per GPU, or one
             without a GPU (on a Ray cluster, one per core).
-        ray: address of a Ray cluster to run on; ``local`` starts one on this machine. Every machine must see
+        ray: Address of a Ray cluster to run on; ``local`` starts one on this machine. Every machine must see
             recordings, model and transcripts under the same paths.
-        rename_media: where CLAN cannot read a recording's name in ``@Media``, write the transcript under a name that
+        rename_media: Where CLAN cannot read a recording's name in ``@Media``, write the transcript under a name that
             it can read. Otherwise such a recording is not transcribed. The recording itself is never renamed.
-        also_fluent: also write the cleaned text, as CHAT and as plain text, into the folder ``fluent`` beside each
+        also_fluent: Also write the cleaned text, as CHAT and as plain text, into the folder ``fluent`` beside each
             transcript.
-        verbose: also print the architecture and the vocabulary of the model.
-        options: how to decode; the defaults of :class:`TranscriptionOptions` if absent.
-        **changes: fields of :class:`TranscriptionOptions`, applied to ``options``.
+        verbose: Also print the architecture and the vocabulary of the model.
+        options: How to decode; the defaults of :class:`TranscriptionOptions` if absent.
+        **changes: Fields of :class:`TranscriptionOptions`, applied to ``options``.
 
     Raises:
-        AudioError: no recording was found, or the only recording cannot be read.
-        CheckpointError: the model cannot be loaded.
-        DiskError: a transcript cannot be written.
-        LsaWhisperError: an option or format is unknown, or options do not go together.
+        AudioError: No recording was found, or the only recording cannot be read.
+        CheckpointError: The model cannot be loaded.
+        DiskError: A transcript cannot be written.
+        LsaWhisperError: An option or format is unknown, or options do not go together.
     """
     options = combine(options, changes)
     if options.roles and str(speakers or "auto") == "auto":
@@ -167,7 +167,7 @@ def _word_times(options: TranscriptionOptions, speakers: Path | str | None) -> b
     """Return whether word times are computed: with turns, too, because an utterance is cut where its words change turn.
 
     Raises:
-        LsaWhisperError: turns and channels both say who speaks.
+        LsaWhisperError: Turns and channels both say who speaks.
     """
     if speakers and options.channel_speakers:
         raise LsaWhisperError(f"--speakers and --channels {options.channels} both say who speaks; give one of them")
@@ -199,15 +199,15 @@ def run_files(
     """Return what became of each recording, in the order of the jobs. A failed recording does not stop the others.
 
     Args:
-        jobs: recordings with the paths of their transcripts.
-        recordings: the opened recordings.
-        backend: runs the tasks.
-        log: gets a line for each recording.
-        single_raises: raise the error of a job that is the only one, instead of listing it.
+        jobs: Recordings with the paths of their transcripts.
+        recordings: The opened recordings.
+        backend: Runs the tasks.
+        log: Gets a line for each recording.
+        single_raises: Raise the error of a job that is the only one, instead of listing it.
 
     Raises:
-        CheckpointError: the model cannot be loaded.
-        DiskError: the disk is full or read-only.
+        CheckpointError: The model cannot be loaded.
+        DiskError: The disk is full or read-only.
     """
     tasks, outcomes = plan_tasks(jobs, recordings)
     log = log or RunLog(None)
@@ -240,12 +240,12 @@ def run_in_this_process(
     """Yield the outcome of every task under its number, one after the other.
 
     Args:
-        work: transcribes a recording.
-        tasks: the recordings, by number.
-        report: called with the number of a recording and the seconds of it that are done.
+        work: Transcribes a recording.
+        tasks: The recordings, by number.
+        report: Called with the number of a recording and the seconds of it that are done.
 
     Raises:
-        Exception: an error in ``FATAL``, or one that is not among
+        Exception: An error in ``FATAL``, or one that is not among
             :data:`~lsa_whisper.system.task_scheduler.EXPECTED_ERRORS`.
     """
     for number, task in tasks.items():
@@ -264,7 +264,7 @@ def _describe(spec: TranscriberSpec, verbose: bool) -> None:
     """Print what a person must know of the model before reading its transcripts; with ``verbose``, what it is.
 
     Raises:
-        CheckpointError: the model cannot be used, or cannot write in the style that is asked for.
+        CheckpointError: The model cannot be used, or cannot write in the style that is asked for.
     """
     facts, model = checkpoint.overview_line(spec.model), read_writing(spec.model)
     if verbose:

@@ -16,12 +16,12 @@ class TranscribedWord:
     """One spoken word; filled pauses, fragments and every copy of a repetition count as words.
 
     Attributes:
-        text: the word as spoken, without CHAT marks (``um`` for ``&-um``).
-        start_ms: start in the recording; ``None`` without :attr:`TranscriptionOptions.word_times`.
-        end_ms: end in the recording; ``None`` as for ``start_ms``.
-        confidence: estimated probability that the word is correct, 0 to 1; ``None`` where the engine gives no scores.
+        text: The word as spoken, without CHAT marks (``um`` for ``&-um``).
+        start_ms: Start in the recording; ``None`` without :attr:`TranscriptionOptions.word_times`.
+        end_ms: End in the recording; ``None`` as for ``start_ms``.
+        confidence: Estimated probability that the word is correct, 0 to 1; ``None`` where the engine gives no scores.
             It is meaningful in absolute terms once the model is calibrated (``lsa-whisper calibrate``).
-        disfluency: the disfluency that the word is part of, the shortest one if several are nested.
+        disfluency: The disfluency that the word is part of, the shortest one if several are nested.
     """
 
     text: str
@@ -37,11 +37,11 @@ class TranscribedUtterance:
 
     Attributes:
         speaker: CHAT code, for example ``CHI``.
-        text: the main tier in CHAT, without speaker and time: ``&-um I want [/] want it .``
-        start_ms: start in the recording; ``None`` in the rare case that no time was left for the utterance.
-        end_ms: end in the recording; ``None`` as for ``start_ms``.
-        words: the words as spoken.
-        confidence: mean confidence of the words; ``None`` where none has one.
+        text: The main tier in CHAT, without speaker and time: ``&-um I want [/] want it .``
+        start_ms: Start in the recording; ``None`` in the rare case that no time was left for the utterance.
+        end_ms: End in the recording; ``None`` as for ``start_ms``.
+        words: The words as spoken.
+        confidence: Mean confidence of the words; ``None`` where none has one.
     """
 
     speaker: str
@@ -64,11 +64,11 @@ class TranscriptionResult:
         lsa_whisper.write_chat(result.transcript, "interview.cha")
 
     Attributes:
-        transcript: the transcript in CHAT: :func:`lsa_whisper.write_chat` writes it to a file.
-        utterances: the same utterances with times, words and confidences, in order.
+        transcript: The transcript in CHAT: :func:`lsa_whisper.write_chat` writes it to a file.
+        utterances: The same utterances with times, words and confidences, in order.
         language: ISO 639-3.
-        duration_ms: length of the recording.
-        remarks: what a reader should check, such as a passage where the model repeated itself. The transcript has them
+        duration_ms: Length of the recording.
+        remarks: What a reader should check, such as a passage where the model repeated itself. The transcript has them
             as comments.
     """
 
@@ -90,10 +90,10 @@ class TranscriptionResult:
         """Return the result for a transcript with the scores of its words.
 
         Args:
-            scored: the transcript.
+            scored: The transcript.
             language: ISO 639-3.
-            duration_ms: length of the recording.
-            calibration: maps the model's log-probabilities to confidences.
+            duration_ms: Length of the recording.
+            calibration: Maps the model's log-probabilities to confidences.
         """
         utterances = (
             _utterance(each, scores, calibration)

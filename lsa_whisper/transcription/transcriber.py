@@ -60,7 +60,7 @@ def _tagger(model: Checkpoint | ConvertedCheckpoint, language: str) -> Tagger | 
     """Return what sets the retraces that a model leaves out: its own corpus's tagger, else the shipped one.
 
     Raises:
-        CheckpointError: the weights in the model's folder are not a tagger's.
+        CheckpointError: The weights in the model's folder are not a tagger's.
     """
     if model.labels.style != "chat":
         return None
@@ -93,15 +93,15 @@ class Transcriber:
         """Load the model.
 
         Args:
-            model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote (any
+            model: A checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote (any
                 other checkpoint is converted once, into the user's cache).
-            options: how to decode; the defaults of :class:`TranscriptionOptions` if absent.
-            **changes: fields of :class:`TranscriptionOptions`, applied to ``options``.
+            options: How to decode; the defaults of :class:`TranscriptionOptions` if absent.
+            **changes: Fields of :class:`TranscriptionOptions`, applied to ``options``.
 
         Raises:
-            CheckpointError: the model cannot be loaded, or does not know the language.
-            LsaWhisperError: an option is unknown, or two do not go together.
-            MissingExtraError: an option needs a package that is not installed.
+            CheckpointError: The model cannot be loaded, or does not know the language.
+            LsaWhisperError: An option is unknown, or two do not go together.
+            MissingExtraError: An option needs a package that is not installed.
         """
         self._model, self._detected = model, ""
         self._set_up(combine(options, changes))
@@ -171,12 +171,12 @@ class Transcriber:
         """Return the transcript of a recording; without speech, an empty one with a remark.
 
         Args:
-            recording: opened audio, or the path of an audio file. It is streamed, never held whole.
-            progress: called with the number of seconds of the recording that are processed.
+            recording: Opened audio, or the path of an audio file. It is streamed, never held whole.
+            progress: Called with the number of seconds of the recording that are processed.
 
         Raises:
-            AudioError: the recording does not exist or cannot be decoded.
-            CheckpointError: the calibration next to the model cannot be read.
+            AudioError: The recording does not exist or cannot be decoded.
+            CheckpointError: The calibration next to the model cannot be read.
         """
         if not isinstance(recording, Recording):
             recording = Recording.open(recording, channel=self._options.channel_index)
@@ -200,14 +200,14 @@ class Transcriber:
         """Return the transcript of a recording with the log-probability of each word.
 
         Args:
-            recording: opened audio; it is streamed.
-            progress: called with the number of seconds of the recording that are processed.
-            turns: speaker turns from external diarization; they override the model's speakers.
-            partial: stores decoded windows on disk, so that an interrupted run can resume.
+            recording: Opened audio; it is streamed.
+            progress: Called with the number of seconds of the recording that are processed.
+            turns: Speaker turns from external diarization; they override the model's speakers.
+            partial: Stores decoded windows on disk, so that an interrupted run can resume.
 
         Raises:
-            AudioError: the options name a speaker per channel, and the recording has not that many.
-            LsaWhisperError: turns are given, too.
+            AudioError: The options name a speaker per channel, and the recording has not that many.
+            LsaWhisperError: Turns are given, too.
         """
         codes = self._options.channel_speakers
         if codes and turns is not None:

@@ -75,7 +75,7 @@ def connect_to_cluster(address: str) -> Iterator[RayCluster]:
 
     Raises:
         MissingExtraError: Ray is not installed.
-        LsaWhisperError: there is no such cluster.
+        LsaWhisperError: There is no such cluster.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # what Ray starts from here must not report to anyone
     try:
@@ -102,7 +102,7 @@ def _verify_reachable(address: str) -> None:
     """Return when ``host:port`` accepts a connection; Ray itself would try for a quarter of an hour.
 
     Raises:
-        OSError: it does not.
+        OSError: It does not.
     """
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdigit():

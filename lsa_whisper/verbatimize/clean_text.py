@@ -36,9 +36,9 @@ class CleanItem:
     """A part of the clean text that is spoken as it stands.
 
     Attributes:
-        offset: where it begins in the tier's body.
-        label: the text that the model writes for it.
-        word: the word, if it is a single plain word without marks, which can be copied and cut off; else empty.
+        offset: Where it begins in the tier's body.
+        label: The text that the model writes for it.
+        word: The word, if it is a single plain word without marks, which can be copied and cut off; else empty.
     """
 
     offset: int
@@ -51,9 +51,9 @@ class CleanText:
     """The items of one main tier.
 
     Attributes:
-        items: in order; empty if nothing in the tier is spoken.
-        end: where the terminator begins, or where it would.
-        ending: the text that the model writes for the terminator.
+        items: In order; empty if nothing in the tier is spoken.
+        end: Where the terminator begins, or where it would.
+        ending: The text that the model writes for the terminator.
     """
 
     items: tuple[CleanItem, ...]

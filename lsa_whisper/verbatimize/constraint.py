@@ -39,13 +39,13 @@ class State(NamedTuple):
     """A reading of the tokens so far.
 
     Attributes:
-        slot: the slot that comes next, or is being read.
-        level: see :class:`~lsa_whisper.verbatimize.slots.Arc`.
-        spent: insertions in this slot.
-        arc: the arc that is being read, -1 between arcs.
-        at: how many of its tokens were read.
-        free: whether other words are being read.
-        begin: the position of their first token.
+        slot: The slot that comes next, or is being read.
+        level: See :class:`~lsa_whisper.verbatimize.slots.Arc`.
+        spent: Insertions in this slot.
+        arc: The arc that is being read, -1 between arcs.
+        at: How many of its tokens were read.
+        free: Whether other words are being read.
+        begin: The position of their first token.
     """
 
     slot: int

@@ -54,13 +54,13 @@ class VerbatimFile:
     """A transcript of what was spoken.
 
     Attributes:
-        transcript: the clean transcript.
-        target: the CHAT file with the disfluencies.
-        skipped: whether it was there before.
-        utterances: number of utterances.
-        changed: how many of them have more disfluencies than before.
-        inserted: number of disfluencies that were inserted.
-        left: lines of the utterances that were left as they are: they have no times, no known words, or are too long.
+        transcript: The clean transcript.
+        target: The CHAT file with the disfluencies.
+        skipped: Whether it was there before.
+        utterances: Number of utterances.
+        changed: How many of them have more disfluencies than before.
+        inserted: Number of disfluencies that were inserted.
+        left: Lines of the utterances that were left as they are: they have no times, no known words, or are too long.
     """
 
     transcript: Path

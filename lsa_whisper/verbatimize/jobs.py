@@ -65,21 +65,21 @@ def verbatimize(
 
     Args:
         transcripts: CHAT files with bullets, or folders that are searched for them.
-        audio: the recording, or a folder of recordings; next to each transcript if absent.
-        model: a checkpoint folder or a hub name, fine-tuned to write disfluencies; if absent,
+        audio: The recording, or a folder of recordings; next to each transcript if absent.
+        model: A checkpoint folder or a hub name, fine-tuned to write disfluencies; if absent,
             :func:`~lsa_whisper.checkpoint.choice.choose_model` decides.
-        out: folder for the results; ``verbatim`` next to each transcript if absent.
-        prompt_kind: whether the model is given the cleaned text as a prompt, too: ``fluent``, ``none``, or ``auto`` for
+        out: Folder for the results; ``verbatim`` next to each transcript if absent.
+        prompt_kind: Whether the model is given the cleaned text as a prompt, too: ``fluent``, ``none``, or ``auto`` for
             models that were trained on data prepared with ``prompt_kind="fluent"``.
-        language: language of the speech; the first one of each transcript if absent.
+        language: Language of the speech; the first one of each transcript if absent.
         device: ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
-        verbose: also print the architecture and the vocabulary of the model.
-        report: receives progress lines; by default they go to standard error.
+        verbose: Also print the architecture and the vocabulary of the model.
+        report: Receives progress lines; by default they go to standard error.
 
     Raises:
-        CheckpointError: the model cannot be loaded, writes no disfluencies, or does not know the language.
-        CorpusError: no transcript was found, or two results would have one path.
-        LsaWhisperError: an option is unknown.
+        CheckpointError: The model cannot be loaded, writes no disfluencies, or does not know the language.
+        CorpusError: No transcript was found, or two results would have one path.
+        LsaWhisperError: An option is unknown.
     """
     if prompt_kind not in ("auto", "fluent", "none"):
         raise LsaWhisperError(f"`prompt_kind={prompt_kind}`: choose auto, fluent or none")
@@ -132,7 +132,7 @@ def _verbatimize_file(job: AlignmentJob, audio: Path | None, settings: _Settings
     """Write the verbatim transcript of one file, unless that is finished.
 
     Raises:
-        LsaWhisperError: the transcript, its recording or a file at the place of the result cannot be used.
+        LsaWhisperError: The transcript, its recording or a file at the place of the result cannot be used.
     """
     source = chat.read(job.transcript)
     if not source.utterances:

@@ -21,10 +21,10 @@ class Hypothesis:
     """A beginning of the window's text.
 
     Attributes:
-        tokens: its ids without the prompt.
-        states: the readings of the tokens.
-        score: sum of their log-probabilities.
-        latest: the last timestamp, as its index among all; -1 before the first.
+        tokens: Its ids without the prompt.
+        states: The readings of the tokens.
+        score: Sum of their log-probabilities.
+        latest: The last timestamp, as its index among all; -1 before the first.
     """
 
     tokens: tuple[int, ...]
@@ -57,10 +57,10 @@ class BeamSearch:
         """Return the most probable text.
 
         Args:
-            hidden: the encoder's output for the window, ``(1, frames, width)``.
-            prompt: token ids before the text.
-            constraint: of the window; its clean text fits.
-            last_stamp: the number of timestamps within the window's audio.
+            hidden: The encoder's output for the window, ``(1, frames, width)``.
+            prompt: Token ids before the text.
+            constraint: Of the window; its clean text fits.
+            last_stamp: The number of timestamps within the window's audio.
         """
         live, done, cache = [Hypothesis((), {State(0): ()})], Hypothesis((), {}, -torch.inf), None
         best: dict[int, float] = {}

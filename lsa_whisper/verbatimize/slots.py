@@ -23,13 +23,13 @@ class Arc:
     """Tokens that may come next.
 
     Attributes:
-        tokens: all of them, in order.
-        advances: whether they are the clean text of the slot; otherwise they are inserted before it.
-        insertions: what they mean in the main tier.
-        cost: how much of the room at one place they take.
-        begins: the highest level at which they may begin. Signs that belong to a word stand directly before it, in the
+        tokens: All of them, in order.
+        advances: Whether they are the clean text of the slot; otherwise they are inserted before it.
+        insertions: What they mean in the main tier.
+        cost: How much of the room at one place they take.
+        begins: The highest level at which they may begin. Signs that belong to a word stand directly before it, in the
             order block, part-word repetition, prolongation; after one of them, the level is higher than 0.
-        ends: the level behind them.
+        ends: The level behind them.
     """
 
     tokens: tuple[int, ...]
@@ -45,12 +45,12 @@ class Slot:
     """An item of the clean text and the place before it.
 
     Attributes:
-        utterance: number of the utterance in the window.
-        arcs: what may come here.
-        offset: where insertions go.
-        free: whether other words may be inserted, which the speaker took back.
-        cuts: whether a cut-off word of a few consonants may be inserted.
-        stamp: whether a timestamp comes here, of any time; then there are no arcs.
+        utterance: Number of the utterance in the window.
+        arcs: What may come here.
+        offset: Where insertions go.
+        free: Whether other words may be inserted, which the speaker took back.
+        cuts: Whether a cut-off word of a few consonants may be inserted.
+        stamp: Whether a timestamp comes here, of any time; then there are no arcs.
     """
 
     utterance: int
@@ -85,11 +85,11 @@ def window_slots(
     """Return the slots of the utterances of a window.
 
     Args:
-        texts: the clean text of each utterance.
-        speakers: the speaker code of each utterance, which models with roles write.
-        vocabulary: of the model.
+        texts: The clean text of each utterance.
+        speakers: The speaker code of each utterance, which models with roles write.
+        vocabulary: Of the model.
         language: ISO 639-3; decides the fillers.
-        stamps: whether the model writes timestamps around each utterance.
+        stamps: Whether the model writes timestamps around each utterance.
     """
     slots: list[Slot] = []
     anywhere = _Anywhere(vocabulary, language)

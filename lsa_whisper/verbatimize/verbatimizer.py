@@ -34,12 +34,12 @@ class Verbatimizer:
         """Take a checkpoint.
 
         Args:
-            checkpoint: trained on ``chat`` or ``verbatim`` labels, or a stock Whisper, which is asked for disfluencies.
+            checkpoint: Trained on ``chat`` or ``verbatim`` labels, or a stock Whisper, which is asked for disfluencies.
             language: ISO 639-3 or Whisper's code.
-            prompt: give the model the fluent text as a prompt, if it was trained with that.
+            prompt: Give the model the fluent text as a prompt, if it was trained with that.
 
         Raises:
-            CheckpointError: the model writes no disfluencies, or does not know the language.
+            CheckpointError: The model writes no disfluencies, or does not know the language.
         """
         is_fluent = checkpoint.labels.style == "fluent"
         if is_fluent and not is_stock(checkpoint):

@@ -77,10 +77,10 @@ class Job:
     """A call that writes to a folder, and what it leaves there.
 
     Attributes:
-        words: what is typed; ``OUT`` stands for the folder.
-        others: what is typed for another result in the same folder.
-        lock: the name of the lock's file, beside the folder.
-        same: raises unless two folders hold the same result.
+        words: What is typed; ``OUT`` stands for the folder.
+        others: What is typed for another result in the same folder.
+        lock: The name of the lock's file, beside the folder.
+        same: Raises unless two folders hold the same result.
     """
 
     words: tuple[str, ...]

@@ -31,12 +31,12 @@ def compare_runs(runs: Sequence[Path], *, out: Path | None = None, names: Sequen
     """Return training runs side by side: steps, the best value of each curve, differences between recipes.
 
     Args:
-        runs: folders that ``finetune`` wrote; a run in progress is read as far as it has logged.
-        out: a folder for ``report.html`` and ``report.json``; made if it does not exist.
-        names: one name per run; the folder names if left out.
+        runs: Folders that ``finetune`` wrote; a run in progress is read as far as it has logged.
+        out: A folder for ``report.html`` and ``report.json``; made if it does not exist.
+        names: One name per run; the folder names if left out.
 
     Raises:
-        CorpusError: no run was given, a folder does not exist or has no ``curve.jsonl``, or the names do not fit.
+        CorpusError: No run was given, a folder does not exist or has no ``curve.jsonl``, or the names do not fit.
     """
     folders = [Path(run) for run in runs]
     if not folders:

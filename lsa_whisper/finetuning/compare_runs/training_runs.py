@@ -57,7 +57,7 @@ def read_run(folder: Path, name: str | None = None) -> Run:
     """Return the training run in ``folder``, called ``name`` or else by its folder.
 
     Raises:
-        CorpusError: the folder does not exist or has no ``curve.jsonl``, or that file cannot be read.
+        CorpusError: The folder does not exist or has no ``curve.jsonl``, or that file cannot be read.
     """
     finished = folder.is_dir()
     place = folder if finished else folder.with_name(folder.name + ".unfinished")

@@ -24,9 +24,9 @@ class ParameterCounts:
     """Trained and frozen parameters, and how the frozen ones are stored.
 
     Attributes:
-        quantized: frozen parameters stored in ``bytes_per_quantized`` each.
-        base_copy: parameters of a frozen copy of the base, for KL to base.
-        embeddings: trained parameters of embeddings, whose moments an 8-bit optimizer keeps in 32 bits.
+        quantized: Frozen parameters stored in ``bytes_per_quantized`` each.
+        base_copy: Parameters of a frozen copy of the base, for KL to base.
+        embeddings: Trained parameters of embeddings, whose moments an 8-bit optimizer keeps in 32 bits.
     """
 
     trained: int
@@ -77,11 +77,11 @@ class ParameterCounts:
         """Return the counts for a model, with an adapter or without.
 
         Args:
-            shape: the model's shape.
-            adapter: the adapter that is trained. Embeddings that ``embeddings`` adds are not counted: their number
+            shape: The model's shape.
+            adapter: The adapter that is trained. Embeddings that ``embeddings`` adds are not counted: their number
                 depends on the tokenizer.
-            model: which weights are trained without an adapter; by default all but the encoder's sinusoids.
-            uses_base: whether the loss needs the base model, which without an adapter is a copy.
+            model: Which weights are trained without an adapter; by default all but the encoder's sinusoids.
+            uses_base: Whether the loss needs the base model, which without an adapter is a copy.
         """
         if adapter is not None:
             quantized = linear_layer_parameters(shape) if adapter.quantize != "none" else 0

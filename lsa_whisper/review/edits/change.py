@@ -55,7 +55,7 @@ class Change:
         """Return the transcript with this change.
 
         Raises:
-            EditError: the transcript does not have the blocks that are to be removed.
+            EditError: The transcript does not have the blocks that are to be removed.
         """
         end = self.at + len(self.removed)
         if tuple(transcript.blocks[self.at : end]) != self.removed:
@@ -72,7 +72,7 @@ def block_of(transcript: Transcript, number: int) -> int:
     """Return the index of the block of utterance ``number``.
 
     Raises:
-        EditError: there is no such utterance.
+        EditError: There is no such utterance.
     """
     if not 0 <= number < len(transcript.utterances):
         raise EditError(f"utterance {number}: there are {len(transcript.utterances)}; reload the page")

@@ -40,14 +40,14 @@ def mark_words(transcript: Transcript, number: int, first: int, last: int, mark:
     """Return the transcript with the written words ``first`` to ``last`` of an utterance marked, or no longer marked.
 
     Args:
-        transcript: the transcript.
-        number: the utterance.
-        first: its first word to mark.
-        last: its last word to mark.
-        mark: one of :data:`MARKS`.
+        transcript: The transcript.
+        number: The utterance.
+        first: Its first word to mark.
+        last: Its last word to mark.
+        mark: One of :data:`MARKS`.
 
     Raises:
-        EditError: there is no such mark or word, or the words cannot be marked so.
+        EditError: There is no such mark or word, or the words cannot be marked so.
     """
     if mark not in MARKS:
         raise EditError(f"mark {mark!r} is not known; choose one of {', '.join(MARKS)}")
@@ -111,7 +111,7 @@ def _with_group(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the range, wider by the ``<`` and ``>`` that belong to it.
 
     Raises:
-        EditError: a group begins inside and ends outside, or the other way round.
+        EditError: A group begins inside and ends outside, or the other way round.
     """
     tokens = [token for token in scan(text) if token.kind in ("open", "close")]
     for _ in tokens:

@@ -22,12 +22,12 @@ def describe_person(transcript: Transcript, code: str, person: Participant) -> T
     """Return the transcript with a participant described as ``person``: code, name, role, age and sex.
 
     Args:
-        transcript: the transcript.
-        code: the participant's code so far; empty for a new participant.
-        person: the description; its other fields are not used.
+        transcript: The transcript.
+        code: The participant's code so far; empty for a new participant.
+        person: The description; its other fields are not used.
 
     Raises:
-        EditError: there is no such participant, another one has the new code, or a value is not one of CHAT's.
+        EditError: There is no such participant, another one has the new code, or a value is not one of CHAT's.
     """
     people = transcript.participants
     if code and code not in people:
@@ -50,7 +50,7 @@ def assign_speaker(transcript: Transcript, number: int, code: str) -> Transcript
     A speaker who is not in ``@Participants`` is added if the code implies a role, as ``CHI`` does.
 
     Raises:
-        EditError: the speaker is neither in ``@Participants`` nor has such a code.
+        EditError: The speaker is neither in ``@Participants`` nor has such a code.
     """
     if code not in transcript.participants and code in ROLES:
         transcript = describe_person(transcript, "", Participant(code, ROLES[code]))
@@ -61,7 +61,7 @@ def merge_people(transcript: Transcript, code: str, other: str) -> Transcript:
     """Return the transcript with all utterances of ``code`` given to ``other``, and without the participant ``code``.
 
     Raises:
-        EditError: one of them is not in ``@Participants``, or they are the same.
+        EditError: One of them is not in ``@Participants``, or they are the same.
     """
     people = transcript.participants
     if code not in people or other not in people or code == other:
@@ -73,7 +73,7 @@ def name_transcribers(transcript: Transcript, names: Sequence[str], remark: str)
     """Return the transcript with the names of its transcribers in ``@Transcriber``, and a remark in a comment.
 
     Raises:
-        EditError: a name is missing.
+        EditError: A name is missing.
     """
     plain = [" ".join(name.replace(",", " ").split()) for name in names]
     if not all(plain):
@@ -107,9 +107,9 @@ def _with_people(transcript: Transcript, people: dict[str, Participant], speaker
     """Return the transcript with other participants.
 
     Args:
-        transcript: the transcript.
-        people: each participant who stays, by the code so far, and new ones by their own code.
-        speakers: the new code of each speaker whose utterances get one.
+        transcript: The transcript.
+        people: Each participant who stays, by the code so far, and new ones by their own code.
+        speakers: The new code of each speaker whose utterances get one.
     """
     blocks: list[Block] = []
     for block in transcript.blocks:

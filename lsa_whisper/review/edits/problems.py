@@ -25,7 +25,7 @@ def verify_edit(before: Transcript, after: Transcript) -> None:
     Only the neighborhood of the change is checked, so that the time does not grow with the file.
 
     Raises:
-        EditError: the first new problem, with its place in the text.
+        EditError: The first new problem, with its place in the text.
     """
     change = Change.between(before, after)
     old = Counter((one.code, one.message) for one in check(_neighborhood(before, change.at, len(change.removed))))

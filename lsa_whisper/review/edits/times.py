@@ -26,7 +26,7 @@ def set_span(transcript: Transcript, number: int, start_ms: int, end_ms: int) ->
     """Return the transcript with another bullet on utterance ``number``.
 
     Raises:
-        EditError: the end is not after the start.
+        EditError: The end is not after the start.
     """
     _verify(start_ms, end_ms)
     old = transcript.utterances[number] if number < len(transcript.utterances) else None
@@ -45,7 +45,7 @@ def set_word_span(transcript: Transcript, number: int, word: int, start_ms: int,
     """Return the transcript with another time for a spoken word, in ``%wor``.
 
     Raises:
-        EditError: the end is not after the start, there is no such word, or the word would overlap its neighbors.
+        EditError: The end is not after the start, there is no such word, or the word would overlap its neighbors.
     """
     _verify(start_ms, end_ms)
     old = transcript.utterances[number]

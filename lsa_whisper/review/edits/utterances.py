@@ -67,7 +67,7 @@ def set_speaker(transcript: Transcript, number: int, speaker: str) -> Transcript
     """Return the transcript with another speaker of utterance ``number``.
 
     Raises:
-        EditError: the speaker is not in ``@Participants``.
+        EditError: The speaker is not in ``@Participants``.
     """
     old = transcript.utterances[_known(transcript, number)]
     if speaker not in transcript.participants:
@@ -89,7 +89,7 @@ def split_at_word(transcript: Transcript, number: int, word: int) -> Transcript:
     The first part ends with a period and keeps the dependent tiers other than ``%wor``, which is divided.
 
     Raises:
-        EditError: there are no words before or after that place.
+        EditError: There are no words before or after that place.
     """
     old = transcript.utterances[_known(transcript, number)]
     words = word_tokens(old.text)
@@ -113,7 +113,7 @@ def join_utterances(transcript: Transcript, number: int) -> Transcript:
     Dependent tiers of the same name are joined. The result counts as reviewed if both are.
 
     Raises:
-        EditError: there is no next utterance, or another speaker has it.
+        EditError: There is no next utterance, or another speaker has it.
     """
     first = transcript.utterances[_known(transcript, number)]
     if number + 1 >= len(transcript.utterances):
@@ -136,7 +136,7 @@ def insert_utterance(transcript: Transcript, number: int, speaker: str, text: st
     """Return the transcript with a new utterance before utterance ``number``, in the gap between its neighbors.
 
     Raises:
-        EditError: the speaker is not in ``@Participants``.
+        EditError: The speaker is not in ``@Participants``.
     """
     if speaker not in transcript.participants:
         raise EditError(f"speaker {speaker!r} is not in @Participants; choose one of them")
@@ -237,7 +237,7 @@ def insert_copy(transcript: Transcript, number: int, other: Utterance) -> Transc
     """Return the transcript with a copy of ``other``, with its time, before utterance ``number``.
 
     Raises:
-        EditError: its speaker is not in ``@Participants``.
+        EditError: Its speaker is not in ``@Participants``.
     """
     made = insert_utterance(transcript, number, other.speaker, other.text)
     return set_span(made, number, other.span.start_ms, other.span.end_ms) if other.span else made

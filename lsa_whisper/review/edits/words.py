@@ -62,7 +62,7 @@ def chosen_words(text: str, first: int, last: int) -> list[Token]:
     """Return the written words ``first`` to ``last``, both included.
 
     Raises:
-        EditError: the text has no such words.
+        EditError: The text has no such words.
     """
     words = word_tokens(text)
     if not 0 <= first <= last < len(words):

@@ -38,14 +38,14 @@ class TranscriptHeader:
     """The headers of a transcript.
 
     Attributes:
-        media: file name of the recording without its suffix.
+        media: File name of the recording without its suffix.
         media_kind: ``audio`` or ``video``.
         language: ISO 639-3.
-        speaker: code of the speaker, for models that do not write speakers.
-        role: that speaker's role, one of CHAT's.
-        corpus: corpus name for ``@ID``; if empty, ``corpus_name``, because Batchalign rejects an empty one.
-        comments: one ``@Comment`` each.
-        turns: speaker turns from external diarization; they override the model's speakers.
+        speaker: Code of the speaker, for models that do not write speakers.
+        role: That speaker's role, one of CHAT's.
+        corpus: Corpus name for ``@ID``; if empty, ``corpus_name``, because Batchalign rejects an empty one.
+        comments: One ``@Comment`` each.
+        turns: Speaker turns from external diarization; they override the model's speakers.
     """
 
     media: str
@@ -95,14 +95,14 @@ def assemble(
     """Return the transcript of a recording; without windows or words, a valid empty one with a remark.
 
     Args:
-        windows: span of each decoded window in the recording, in order.
-        decoded: one per window.
-        labels: style of the decoded text, where the model learned labels.
-        duration_ms: the length of the recording.
-        header: the headers of the transcript.
-        tagger: what sets the retraces that the model left out, in each language (ISO 639-3).
-        word_tiers: whether to write the times of words that are known; the times of utterances follow them anyway.
-        is_stock: whether the model never learned labels: its segments end anywhere, and its text is read as that of
+        windows: Span of each decoded window in the recording, in order.
+        decoded: One per window.
+        labels: Style of the decoded text, where the model learned labels.
+        duration_ms: The length of the recording.
+        header: The headers of the transcript.
+        tagger: What sets the retraces that the model left out, in each language (ISO 639-3).
+        word_tiers: Whether to write the times of words that are known; the times of utterances follow them anyway.
+        is_stock: Whether the model never learned labels: its segments end anywhere, and its text is read as that of
             other recognizers is.
     """
     pairs = zip(windows, decoded, strict=True)

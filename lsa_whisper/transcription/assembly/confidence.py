@@ -67,11 +67,11 @@ def fit_calibration(logprobs: Sequence[float], right: Sequence[bool]) -> Calibra
     Platt's targets, ``(n + 1) / (n + 2)`` in place of 1, keep a sample without any error from promising certainty.
 
     Args:
-        logprobs: of each word.
-        right: whether it was.
+        logprobs: Of each word.
+        right: Whether it was.
 
     Raises:
-        CheckpointError: the confidences do not separate correct from incorrect words.
+        CheckpointError: The confidences do not separate correct from incorrect words.
 
     >>> sample = [math.log(0.9)] * 100 + [math.log(0.6)] * 100
     >>> found = fit_calibration(sample, [True] * 80 + [False] * 20 + [True] * 50 + [False] * 50)

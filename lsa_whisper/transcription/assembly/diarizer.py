@@ -48,8 +48,8 @@ class Diarizer:
     """A diarization model before its weights are loaded: picklable.
 
     Attributes:
-        config: its ``config.yaml``.
-        speakers: how many people speak; ``None`` if the model finds out.
+        config: Its ``config.yaml``.
+        speakers: How many people speak; ``None`` if the model finds out.
     """
 
     config: Path
@@ -66,7 +66,7 @@ class Diarizer:
         """Load the model, unless it is loaded.
 
         Args:
-            device: where it computes.
+            device: Where it computes.
 
         Raises:
             CheckpointError: pyannote.audio or the model cannot be loaded.
@@ -78,8 +78,8 @@ class Diarizer:
         """Return the speaker turns of a recording, which is held in memory whole; ``None`` if it has none.
 
         Args:
-            recording: opened audio.
-            device: where the model computes.
+            recording: Opened audio.
+            device: Where the model computes.
 
         Raises:
             CheckpointError: pyannote.audio or the model cannot be loaded.
@@ -123,12 +123,12 @@ def find_diarizer(speakers: Path | str, model: Path | str | None) -> Diarizer | 
 
     Args:
         speakers: ``auto``, ``auto:2`` for two people, or a path.
-        model: a folder with a ``config.yaml``, such a file, or a hub name in the cache; by default
+        model: A folder with a ``config.yaml``, such a file, or a hub name in the cache; by default
             :data:`COMMUNITY_MODEL` in the cache.
 
     Raises:
-        CheckpointError: there is no such model, or its ``config.yaml`` is not accepted.
-        LsaWhisperError: a model is given without ``auto``, the number of people is 0, or pyannote.audio is not
+        CheckpointError: There is no such model, or its ``config.yaml`` is not accepted.
+        LsaWhisperError: A model is given without ``auto``, the number of people is 0, or pyannote.audio is not
             installed.
     """
     asked = _AUTO.fullmatch(str(speakers))
@@ -199,7 +199,7 @@ def _verify_config(config: Path) -> None:
     """Check that a model computes on this machine, and that its settings run nothing else.
 
     Raises:
-        CheckpointError: it does not.
+        CheckpointError: It does not.
     """
     try:
         settings = plain_yaml.parse(plain_yaml.read(config))

@@ -110,8 +110,8 @@ def attribute_speakers(draft: Utterance, speakers: SpeakerLookup) -> list[Uttera
     """Return the utterance with its speaker, split where the word times show a change of turn.
 
     Args:
-        draft: utterance with its time; it can only be split if it has word times.
-        speakers: the turns.
+        draft: Utterance with its time; it can only be split if it has word times.
+        speakers: The turns.
     """
     if draft.span is None:
         return [draft]
@@ -188,7 +188,7 @@ def between_pauses(segment: DecodedSegment, language: str) -> list[DecodedSegmen
     Behind a sign of the labels, such as one of a retrace, nothing is divided: it joins the words on both sides.
 
     Args:
-        segment: text whose tokens have times.
+        segment: Text whose tokens have times.
         language: ISO 639-3.
     """
     tokens = segment.timed

@@ -27,9 +27,9 @@ class Stretch:
     """Segments that belong together as one, with the utterances in them.
 
     Attributes:
-        segment: the joined segments; its times count from the beginning of the recording.
-        utterances: without times; each has what CHAT has no mark for as ``%com``.
-        spans: their times, by the lengths of their words.
+        segment: The joined segments; its times count from the beginning of the recording.
+        utterances: Without times; each has what CHAT has no mark for as ``%com``.
+        spans: Their times, by the lengths of their words.
         language: ISO 639-3.
     """
 
@@ -50,11 +50,11 @@ def stretches(
     """Yield the stretches of text of a recording.
 
     Args:
-        windows: span of each decoded window in the recording, in order.
-        decoded: one per window.
-        speaker: code of the speaker.
+        windows: Span of each decoded window in the recording, in order.
+        decoded: One per window.
+        speaker: Code of the speaker.
         language: ISO 639-3, of windows whose language was not detected.
-        speaker_in: who speaks in a span, where turns are known; stretches end where the speaker changes.
+        speaker_in: Who speaks in a span, where turns are known; stretches end where the speaker changes.
     """
     segments = [
         (segment.shifted(window.start_ms / 1000), chat_code(result.language) if result.language else language)

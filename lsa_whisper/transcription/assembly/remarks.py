@@ -144,9 +144,9 @@ def missed_speech(utterances: Sequence[Utterance], speech: SpeechActivity, durat
     """Return the stretches of speech for which words seem to be missing, in order.
 
     Args:
-        utterances: with their times; word times make the result more exact.
-        speech: the result of voice activity detection.
-        duration_ms: length of the recording.
+        utterances: With their times; word times make the result more exact.
+        speech: The result of voice activity detection.
+        duration_ms: Length of the recording.
 
     >>> import numpy as np
     >>> from lsa_whisper.chat import utterance

@@ -72,7 +72,7 @@ def _write_review(rows: Sequence[ReviewRow], path: Path) -> None:
     """Add rows to the table at ``path``; those of earlier calls stay.
 
     Raises:
-        LsaWhisperError: the file is another table, or cannot be written.
+        LsaWhisperError: The file is another table, or cannot be written.
     """
     add_rows(path, REVIEW_COLUMNS, [[row[name] for name in REVIEW_COLUMNS] for row in rows])
 
@@ -81,7 +81,7 @@ def collect_reviews(transcripts: Iterable[Path], path: Path) -> list[Path]:
     """Add the rows of many transcripts to the table at ``path``; return the transcripts without confidences.
 
     Raises:
-        LsaWhisperError: confidences cannot be read, or the table cannot be written.
+        LsaWhisperError: Confidences cannot be read, or the table cannot be written.
     """
     by_transcript = {transcript: read_confidences(transcript) for transcript in transcripts}
     rows = [row for confidences in by_transcript.values() if confidences for row in low_confidence_rows(confidences)]

@@ -33,9 +33,9 @@ def assign_roles(turns: SpeakerTurns, codes: Sequence[str], recording: Recording
     first code is that of the one who speaks longest. Where that cannot be told, the turns keep their codes.
 
     Args:
-        turns: who speaks when.
-        codes: one CHAT code for each speaker.
-        recording: opened audio.
+        turns: Who speaks when.
+        codes: One CHAT code for each speaker.
+        recording: Opened audio.
     """
     speakers = [person.code for person in turns.participants]
     if set(speakers) == set(codes):

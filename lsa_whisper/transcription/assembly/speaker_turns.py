@@ -37,9 +37,9 @@ class SpeakerTurns:
     """The speaker turns of a recording.
 
     Attributes:
-        spans: speaker code and time of each turn, in order of time.
-        participants: everyone with a turn, in order of first appearance.
-        note: what a reader should know of how the speakers were named.
+        spans: Speaker code and time of each turn, in order of time.
+        participants: Everyone with a turn, in order of first appearance.
+        note: What a reader should know of how the speakers were named.
     """
 
     spans: tuple[tuple[str, TimeSpan], ...]
@@ -60,13 +60,13 @@ def find_turns(speakers: Path, audio: Path, *, alone: bool = True, ours: Contain
     """Return the file with the turns of a recording: ``speakers``, or the file with the same stem in that folder.
 
     Args:
-        speakers: a file or a folder.
-        audio: the recording.
-        alone: whether it is the only recording; a TextGrid or CHAT file covers one recording, an RTTM may cover many.
-        ours: resolved paths of the files that this run writes; they are not used as input.
+        speakers: A file or a folder.
+        audio: The recording.
+        alone: Whether it is the only recording; a TextGrid or CHAT file covers one recording, an RTTM may cover many.
+        ours: Resolved paths of the files that this run writes; they are not used as input.
 
     Raises:
-        LsaWhisperError: there is no such file, or a folder contains several.
+        LsaWhisperError: There is no such file, or a folder contains several.
     """
     if speakers.is_file():
         if not alone and speakers.suffix.lower() != ".rttm" and speakers.stem != audio.stem:
@@ -90,14 +90,14 @@ def read_turns(path: Path, audio: Path, duration_ms: int, *, alone: bool = True)
     """Return the turns in a file.
 
     Args:
-        path: an RTTM, TextGrid or CHAT file.
-        audio: the recording; its stem selects the lines of an RTTM.
-        duration_ms: its length; turns are cut there.
-        alone: whether an RTTM with one recording applies under any recording name: diarizers often write
+        path: An RTTM, TextGrid or CHAT file.
+        audio: The recording; its stem selects the lines of an RTTM.
+        duration_ms: Its length; turns are cut there.
+        alone: Whether an RTTM with one recording applies under any recording name: diarizers often write
             "audio" or a path. It also applies if the file has the recording's name.
 
     Raises:
-        LsaWhisperError: the file cannot be read in the format of its suffix, or has no turn within the recording.
+        LsaWhisperError: The file cannot be read in the format of its suffix, or has no turn within the recording.
     """
     readers = {".rttm": _rttm, ".textgrid": _textgrid, ".cha": _chat}
     if path.suffix.lower() not in readers:
@@ -122,9 +122,9 @@ def named_turns(
     """Return turns with CHAT codes in place of the names of a diarizer, cut at the end of the recording.
 
     Args:
-        named: name and time of each turn, in any order.
-        duration_ms: length of the recording.
-        people: what is known of those with such a name.
+        named: Name and time of each turn, in any order.
+        duration_ms: Length of the recording.
+        people: What is known of those with such a name.
 
     >>> named_turns([("SPEAKER_01", TimeSpan(900, 1500)), ("SPEAKER_00", TimeSpan(0, 800))], 1000).spans
     (('PAR0', TimeSpan(start_ms=0, end_ms=800)), ('PAR1', TimeSpan(start_ms=900, end_ms=1000)))

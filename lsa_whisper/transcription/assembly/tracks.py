@@ -31,8 +31,8 @@ def merge_tracks(tracks: Sequence[tuple[str, ScoredTranscript]], header: Transcr
     """Return one transcript with the utterances of every track in order of time.
 
     Args:
-        tracks: speaker and transcript of each channel.
-        header: the headers of the recording; remarks on single channels are added to its comments.
+        tracks: Speaker and transcript of each channel.
+        header: The headers of the recording; remarks on single channels are added to its comments.
     """
     placed = sorted((row for _, track in tracks for row in _placed(track)), key=lambda row: row[0])
     people = {one.code: one for _, track in tracks for one in track.transcript.participants.values()}

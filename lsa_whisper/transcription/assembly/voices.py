@@ -46,8 +46,8 @@ class VoiceDiarizer:
     """The weights of the network before they are loaded: picklable.
 
     Attributes:
-        weights: their file.
-        speakers: how many people speak; ``None`` to find out.
+        weights: Their file.
+        speakers: How many people speak; ``None`` to find out.
     """
 
     weights: Path
@@ -62,10 +62,10 @@ class VoiceDiarizer:
         """Load the network.
 
         Args:
-            device: not used: on a processor, the voices of an hour take a minute or two.
+            device: Not used: on a processor, the voices of an hour take a minute or two.
 
         Raises:
-            CheckpointError: it cannot be read.
+            CheckpointError: It cannot be read.
         """
         self._network  # noqa: B018 -- loads it
 
@@ -90,11 +90,11 @@ class VoiceDiarizer:
         """Return the speaker turns of a recording; ``None`` if it has no speech.
 
         Args:
-            recording: opened audio.
-            device: not used.
+            recording: Opened audio.
+            device: Not used.
 
         Raises:
-            CheckpointError: the network cannot be read.
+            CheckpointError: The network cannot be read.
         """
         speech = vad.detect_speech("energy", recording.stream(), SAMPLE_RATE_HZ)
         spans = speech_spans(speech, duration_s=recording.duration_s)
@@ -142,7 +142,7 @@ def cluster(vectors: _Vectors, voices: int | None) -> npt.NDArray[np.int64]:
 
     Args:
         vectors: (n, d), of length 1.
-        voices: how many there are; ``None`` for as many as differ by :data:`DIFFERENT`.
+        voices: How many there are; ``None`` for as many as differ by :data:`DIFFERENT`.
 
     >>> cluster(np.eye(3, dtype=np.float32)[[0, 1, 0, 1, 1]], None).tolist()
     [0, 1, 0, 1, 1]

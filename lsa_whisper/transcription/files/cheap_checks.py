@@ -23,7 +23,7 @@ def verify_call(inputs: Sequence[Path], options: TranscriptionOptions) -> None:
     """Return if no transcript or other text is among the inputs, and language and device can be meant.
 
     Raises:
-        LsaWhisperError: what is wrong, and what to give instead.
+        LsaWhisperError: What is wrong, and what to give instead.
     """
     if found := [each for each in inputs if is_transcript(each)]:
         raise LsaWhisperError(
@@ -49,7 +49,7 @@ def split_formats(names: Sequence[str]) -> tuple[str, ...]:
     ('srt', 'eaf')
 
     Raises:
-        LsaWhisperError: a format is not known.
+        LsaWhisperError: A format is not known.
     """
     single = [part.lower().lstrip(".") for name in names for part in re.split(r"[,\s]+", name) if part]
     if unknown := [name for name in single if name not in FORMATS]:
@@ -81,7 +81,7 @@ def verify_writable(jobs: _Jobs) -> None:
     """Return if any folder of new transcripts can be written; one that cannot does not stop the others.
 
     Raises:
-        DiskError: none can.
+        DiskError: None can.
     """
     folders = list(dict.fromkeys(target.parent for _, target in jobs if not _exists(target)))
     problems = [_problem(folder) for folder in folders]

@@ -67,8 +67,8 @@ class DerivedFiles:
         """Derive files from the transcript at ``target``.
 
         Args:
-            target: the transcript.
-            names: formats (:data:`lsa_whisper.formats.FORMATS`) and the cleaned text (:data:`FLUENT`).
+            target: The transcript.
+            names: Formats (:data:`lsa_whisper.formats.FORMATS`) and the cleaned text (:data:`FLUENT`).
         """
         self._target, self._list = target, target.with_name(f".{truncate_name(target.stem)}.made.json")
         self.paths = {name: _path(target, name) for name in names}
@@ -77,7 +77,7 @@ class DerivedFiles:
         """Return when each file is absent or may be replaced.
 
         Raises:
-            LsaWhisperError: a file is not derived from the transcript, or was changed since.
+            LsaWhisperError: A file is not derived from the transcript, or was changed since.
         """
         known = self._known()
         for name, path in self.paths.items():

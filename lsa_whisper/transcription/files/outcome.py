@@ -26,13 +26,13 @@ class TranscribedFile:
     """A recording that has a transcript.
 
     Attributes:
-        audio: the recording.
-        transcript: the CHAT file.
-        skipped: whether the transcript was finished before.
-        counts: the number of its utterances and words.
-        note: remarks on the recording or its decoding that a reader should know.
-        took_s: how long it took.
-        messages: what the audio decoder said about damage, for the log.
+        audio: The recording.
+        transcript: The CHAT file.
+        skipped: Whether the transcript was finished before.
+        counts: The number of its utterances and words.
+        note: Remarks on the recording or its decoding that a reader should know.
+        took_s: How long it took.
+        messages: What the audio decoder said about damage, for the log.
     """
 
     audio: Path
@@ -53,9 +53,9 @@ class TranscriptionSummary:
     """The result for every recording, in the order of the inputs.
 
     Attributes:
-        done: the recordings with a transcript.
-        failed: the recordings without one.
-        without_review: finished transcripts that are not in the review, because their confidences are not known.
+        done: The recordings with a transcript.
+        failed: The recordings without one.
+        without_review: Finished transcripts that are not in the review, because their confidences are not known.
     """
 
     done: tuple[TranscribedFile, ...] = ()

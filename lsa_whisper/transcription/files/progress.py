@@ -38,8 +38,8 @@ class ProgressMeter:
         The first update of a recording gives what an earlier run did, which does not count for the speed.
 
         Args:
-            seconds: decoded audio.
-            number: identifies the recording among those that run in parallel.
+            seconds: Decoded audio.
+            number: Identifies the recording among those that run in parallel.
         """
         if number in self._running_s:
             self._decoded_s += seconds - self._running_s[number]
@@ -111,7 +111,7 @@ class RunLog:
         """Open the log at ``path`` to append to it.
 
         Raises:
-            LsaWhisperError: it cannot be written.
+            LsaWhisperError: It cannot be written.
         """
         self._path = path
         if path is None:

@@ -31,7 +31,7 @@ class RecordingIdentity:
 
     Attributes:
         sound: SHA-256 of the file's content, which stays the same when the file is moved; transcripts keep the start.
-        place: digest of the file's absolute path, which stays the same when the sound is edited.
+        place: Digest of the file's absolute path, which stays the same when the sound is edited.
     """
 
     sound: str
@@ -54,9 +54,9 @@ class ProvenanceRecord:
     """The provenance of a transcript on disk.
 
     Attributes:
-        inputs: digest of audio, model and options.
-        edited: whether the transcript was changed after it was written.
-        recording: the recording.
+        inputs: Digest of audio, model and options.
+        edited: Whether the transcript was changed after it was written.
+        recording: The recording.
     """
 
     inputs: str
@@ -91,7 +91,7 @@ def is_finished(target: Path, inputs: str, recording: RecordingIdentity) -> bool
     """Return whether the transcript at ``target`` exists and has the same ``inputs``.
 
     Raises:
-        LsaWhisperError: the transcript exists and must not be written over.
+        LsaWhisperError: The transcript exists and must not be written over.
     """
     if not target.exists():
         return False

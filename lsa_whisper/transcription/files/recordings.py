@@ -31,12 +31,12 @@ def find_jobs(
     """Yield each recording once, with the path of its transcript.
 
     Args:
-        inputs: recordings, and folders that are searched for recordings.
-        out: folder for the transcripts (subfolders are kept); next to the audio if absent.
-        closed: gets the folders that cannot be searched.
+        inputs: Recordings, and folders that are searched for recordings.
+        out: Folder for the transcripts (subfolders are kept); next to the audio if absent.
+        closed: Gets the folders that cannot be searched.
 
     Raises:
-        LinkError: a transcript would be written outside ``out``, because of a link.
+        LinkError: A transcript would be written outside ``out``, because of a link.
     """
     failed = closed if closed is not None else []
     folder = Path(out) if out else None
@@ -72,8 +72,8 @@ def open_recordings(jobs: Jobs, channel: int | None) -> Recordings:
     """Return the recording of each job, or why it cannot be transcribed.
 
     Args:
-        jobs: recordings with the paths of their transcripts.
-        channel: the channel to transcribe, from 0; ``None`` for all.
+        jobs: Recordings with the paths of their transcripts.
+        channel: The channel to transcribe, from 0; ``None`` for all.
     """
     return {audio: _open(audio, target, channel) for audio, target in jobs}
 
@@ -106,8 +106,8 @@ def spool_standard_input(inputs: Sequence[Path], out: Path | None) -> Iterator[t
     prints it.
 
     Raises:
-        AudioError: standard input is a terminal, or empty.
-        LsaWhisperError: other recordings are given with ``-``, but no folder for the transcripts.
+        AudioError: Standard input is a terminal, or empty.
+        LsaWhisperError: Other recordings are given with ``-``, but no folder for the transcripts.
     """
     if STANDARD_INPUT not in inputs:
         yield list(inputs), out

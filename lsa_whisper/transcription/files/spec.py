@@ -83,10 +83,10 @@ class TranscriberSpec:
         """Return a digest of everything that the transcript of ``audio`` depends on.
 
         Args:
-            audio: the recording.
-            recording: its identity.
-            turns: the file with its speaker turns.
-            diarizer: the settings of what finds them.
+            audio: The recording.
+            recording: Its identity.
+            turns: The file with its speaker turns.
+            diarizer: The settings of what finds them.
         """
         settings = {name: str(getattr(self.options, name)) for name in _IN_DIGEST}
         settings |= {

@@ -34,10 +34,10 @@ class OutputOptions:
     """What is written besides the transcript.
 
     Attributes:
-        formats: names of other formats.
-        speakers: speaker turns from external diarization: a file, or a folder with one file for each recording; or what
+        formats: Names of other formats.
+        speakers: Speaker turns from external diarization: a file, or a folder with one file for each recording; or what
             finds them.
-        single: whether the run has one recording only, so that a file of ``speakers`` must be about that one.
+        single: Whether the run has one recording only, so that a file of ``speakers`` must be about that one.
     """
 
     formats: tuple[str, ...] = ()
@@ -51,13 +51,13 @@ def transcribe_file(
     """Write the transcript of one recording, unless it is finished, and its derived files.
 
     Args:
-        spec: the model and its options.
-        output: what is written besides the transcript.
-        task: opened audio, and the path of the transcript.
-        report: called with the seconds of the recording that are done.
+        spec: The model and its options.
+        output: What is written besides the transcript.
+        task: Opened audio, and the path of the transcript.
+        report: Called with the seconds of the recording that are done.
 
     Raises:
-        LsaWhisperError: a file exists that must not be written over, or the disk is full or read-only.
+        LsaWhisperError: A file exists that must not be written over, or the disk is full or read-only.
     """
     recording, target = task.recording, task.target
     derived = DerivedFiles(target, output.formats)

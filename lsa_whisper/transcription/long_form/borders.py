@@ -51,10 +51,10 @@ def decode_across_borders(
     """Return the windows, those with a cut utterance replaced: it is then the last of the left window.
 
     Args:
-        windows: decoded windows in order, each with its place.
-        decode: decodes some spans of the recording.
-        context_s: longest window of the decoder.
-        at_once: how many spans are decoded together; does not affect the result.
+        windows: Decoded windows in order, each with its place.
+        decode: Decodes some spans of the recording.
+        context_s: Longest window of the decoder.
+        at_once: How many spans are decoded together; does not affect the result.
     """
     joined = list(windows)
     pairs = enumerate(pairwise(windows))

@@ -44,14 +44,14 @@ class LongFormDecoder:
     """Decodes whole recordings with the decoder of a loaded model.
 
     Attributes:
-        decoder: any engine.
-        context_s: the model's context.
-        window_s: the longest window that a recording is cut into.
-        repairs: what is decoded again of each window.
-        silence: when a window counts as silent.
-        word_times: whether token times are returned; the search for skipped speech needs them in any case.
-        sequential: whether each window starts where the text of the last one ends, with that text as prompt.
-        by_window: whether each window is decoded in its own language.
+        decoder: Any engine.
+        context_s: The model's context.
+        window_s: The longest window that a recording is cut into.
+        repairs: What is decoded again of each window.
+        silence: When a window counts as silent.
+        word_times: Whether token times are returned; the search for skipped speech needs them in any case.
+        sequential: Whether each window starts where the text of the last one ends, with that text as prompt.
+        by_window: Whether each window is decoded in its own language.
     """
 
     decoder: Decoder
@@ -74,10 +74,10 @@ class LongFormDecoder:
         """Return the decoded windows of a recording.
 
         Args:
-            recording: opened audio.
-            speech: where it has speech.
-            partial: stores decoded windows, and has those of an earlier run.
-            progress: called with the seconds of the recording that are decoded.
+            recording: Opened audio.
+            speech: Where it has speech.
+            partial: Stores decoded windows, and has those of an earlier run.
+            progress: Called with the seconds of the recording that are decoded.
         """
         decoder = DetectedLanguageDecoder(cast(MultilingualDecoder, self.decoder)) if self.by_window else self.decoder
         if self.sequential and isinstance(decoder, PromptedDecoder):
@@ -170,9 +170,9 @@ def decode_repaired(decoder: Decoder, sounds: Sequence[Sound], repairs: Sequence
     """Return one result per sound, each repaired by one repair after the other.
 
     Args:
-        decoder: any engine.
-        sounds: windows no longer than its context.
-        repairs: in order, each works on the results of those before it.
+        decoder: Any engine.
+        sounds: Windows no longer than its context.
+        repairs: In order, each works on the results of those before it.
     """
     results = decoder.decode([sound.samples for sound in sounds])
     for repair in repairs:
@@ -210,7 +210,7 @@ def most_frequent_language(probabilities: Sequence[Mapping[str, float]]) -> str:
     """Return the language that most windows are in; of several, the one with the highest summed probability.
 
     Args:
-        probabilities: of each language (Whisper's code) in each window, at least one.
+        probabilities: Of each language (Whisper's code) in each window, at least one.
 
     >>> most_frequent_language([{"en": 0.9, "es": 0.1}, {"en": 0.4, "es": 0.6}, {"en": 0.45, "es": 0.55}])
     'es'

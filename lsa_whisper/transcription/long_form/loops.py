@@ -80,9 +80,9 @@ def truncate_loops(
     """Return the window with each loop reduced to the copies that fit into its sound, at least one.
 
     Args:
-        result: a window with loops.
-        speech: its speech intervals.
-        syllables: start and end in seconds -> how many syllables the sound has there, see :func:`count_syllables`.
+        result: A window with loops.
+        speech: Its speech intervals.
+        syllables: Start and end in seconds -> how many syllables the sound has there, see :func:`count_syllables`.
 
     >>> looping = DecodedWindow((DecodedSegment("look to look to look to look to look to look to .", 0.0, 0.8),))
     >>> short = truncate_loops(looping)

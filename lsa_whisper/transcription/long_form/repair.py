@@ -40,8 +40,8 @@ class Sound:
 
     Attributes:
         samples: float32 mono.
-        speech: its speech intervals; ``None`` if all of it counts as speech.
-        rate_hz: its sample rate.
+        speech: Its speech intervals; ``None`` if all of it counts as speech.
+        rate_hz: Its sample rate.
     """
 
     samples: npt.NDArray[np.float32]
@@ -65,10 +65,10 @@ class Repair(Generic[SpanT]):
     """What is decoded again of a window, and what becomes of the new text.
 
     Attributes:
-        find: a decoded window and its sound -> the spans to decode again, in order.
-        accept: the same, and the spans with their results -> what becomes of the window.
-        repairs: those that the spans get.
-        rounds: how often spans of a window are decoded at most.
+        find: A decoded window and its sound -> the spans to decode again, in order.
+        accept: The same, and the spans with their results -> what becomes of the window.
+        repairs: Those that the spans get.
+        rounds: How often spans of a window are decoded at most.
     """
 
     find: Callable[[DecodedWindow, Sound], Sequence[SpanT]]

@@ -36,10 +36,10 @@ def sequential_windows(
     """Yield each window with its decoded text, starting after ``done``.
 
     Args:
-        speech: speech without long silence, from :func:`~lsa_whisper.audio.speech_windows.speech_spans`.
-        context_s: the longest window.
-        decode: decodes a span with the previous text as prompt.
-        done: windows that an earlier, interrupted run decoded.
+        speech: Speech without long silence, from :func:`~lsa_whisper.audio.speech_windows.speech_spans`.
+        context_s: The longest window.
+        decode: Decodes a span with the previous text as prompt.
+        done: Windows that an earlier, interrupted run decoded.
     """
     state = SequentialState()
     for earlier, result in done:

@@ -52,11 +52,11 @@ class Evidence:
     """What is known of a segment.
 
     Attributes:
-        segment: its text, times and log-probability.
-        window: the window that it belongs to.
-        copies: how many neighboring segments have its text and length, each surer than the one before; 1 if alone.
-        voiced: share of the segment in which a second detector heard a voice; ``None`` if none listened.
-        level_db: its level, compared with that of the speech in the recording.
+        segment: Its text, times and log-probability.
+        window: The window that it belongs to.
+        copies: How many neighboring segments have its text and length, each surer than the one before; 1 if alone.
+        voiced: Share of the segment in which a second detector heard a voice; ``None`` if none listened.
+        level_db: Its level, compared with that of the speech in the recording.
     """
 
     segment: DecodedSegment
@@ -144,8 +144,8 @@ def without_unspoken(windows: Sequence[WindowResult], speech: SpeechActivity) ->
     """Return the windows of a recording without text that has no speech under it; each names what was left out.
 
     Args:
-        windows: decoded windows in order, each with its place.
-        speech: where the recording has speech, and where a second detector heard a voice, if one listened.
+        windows: Decoded windows in order, each with its place.
+        speech: Where the recording has speech, and where a second detector heard a voice, if one listened.
     """
     return [(span, _spoken(span, window, speech)) for span, window in windows]
 
