@@ -25,7 +25,7 @@ from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.assembly.voices import VoiceDiarizer, find_weights
 
 FRAME_MS = 10
-LEAST_FRAMES = 50
+MIN_FRAMES = 50
 """Frames that a person must speak alone to be counted as a speaker."""
 
 
@@ -59,7 +59,7 @@ def measured(path: Path, weights: Path) -> dict[str, Any] | None:
     alone = truth[:, truth.sum(0) == 1]
     if not alone.size or not alone.any():
         return None
-    people = max(1, int((alone.sum(1) >= LEAST_FRAMES).sum()))
+    people = max(1, int((alone.sum(1) >= MIN_FRAMES).sum()))
     row: dict[str, Any] = {"set": path.parent.name, "recording": path.stem, "people": people}
     row |= {"alone_s": round(alone.sum() * FRAME_MS / 1000, 1), "one_voice": 1 - alone.sum(1).max() / alone.sum()}
     for name, count in (("auto", None), ("known_number", people)):

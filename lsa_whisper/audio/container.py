@@ -43,7 +43,7 @@ _SEEKABLE = ("mov", "matroska")  # the time after a seek is exact, not estimated
 _WITHOUT_LENGTH = ("mp3", "aac", "amr")  # the length is estimated from a bit rate
 _PREROLL_S = 0.5  # what a codec needs before the first sample that equals the same sample of a whole decode
 _GAP_S = 0.05  # shorter differences of time are rounding
-_LONGEST_GAP_S = 600.0  # a longer one is a false time, not silence
+_MAX_GAP_S = 600.0  # a longer one is a false time, not silence
 _TAIL_S = 2.0
 
 _Frame = npt.NDArray[Any]
@@ -182,7 +182,7 @@ def _places(container: Any, stream: Any, frame: Any) -> Callable[[int], int]:
     rate, base = stream.rate, stream.time_base
     began = frame.pts or 0
     late_s = float(began * base) - (container.start_time or 0) / av.time_base
-    late = round(late_s * rate) if _GAP_S < late_s < _LONGEST_GAP_S else 0
+    late = round(late_s * rate) if _GAP_S < late_s < _MAX_GAP_S else 0
     # Times in milliseconds are too coarse for a sample; lengths of frames are multiples of these (Opus: of 2.5 ms).
     grid = 120 if stream.codec_context.name == "opus" else 64
     exact = base * rate <= 1
@@ -202,7 +202,7 @@ def _fill_gaps(frames: Iterator[tuple[int | None, _Frame]], rate: int, first: in
         shortest = 0.0 if at is None else _GAP_S * rate
         at = min(first, place or 0) if at is None else at
         gap = 0 if place is None else place - at
-        if shortest < gap < _LONGEST_GAP_S * rate:
+        if shortest < gap < _MAX_GAP_S * rate:
             for start in range(at, at + gap, rate):
                 shape = min(rate, at + gap - start), samples.shape[1]
                 yield start, np.full(shape, 128 if samples.dtype == np.uint8 else 0, samples.dtype)

@@ -125,7 +125,7 @@ def _worst(utterances: dict[str, Any]) -> list[Any]:
 
 _WIDTH = 300
 """Of all disfluencies in the reference, in the units of the picture; what is invented stands to their right."""
-_MOST_INVENTED = 200
+_MAX_INVENTED = 200
 MAX_SYSTEMS = 6
 """With more, the page would not be one; those after the sixth are in the report only."""
 
@@ -193,6 +193,6 @@ def _bar(number: int, system: System, kind: Disfluency, found: Detections) -> Ba
     counts = found.true_positives, found.false_negatives, found.false_positives
     names = gettext("found"), gettext("missed"), gettext("invented")
     text = ", ".join(f"{count:,} {name}" for count, name in zip(counts, names, strict=True))
-    invented = min(found.false_positives * unit, _MOST_INVENTED)
+    invented = min(found.false_positives * unit, _MAX_INVENTED)
     missed = found.false_negatives * unit
     return Bar(system.name, number, found.true_positives * unit, missed, invented, text, True)

@@ -23,7 +23,7 @@ ABSENT = "(absent)"
 """A value that a row does not have; a feature that needs it is not there."""
 ONLY_IF = (ABSENT, "")
 """The values of a column that decides whether a feature is there."""
-_MOST_COUNTED = 1 << 20
+_MAX_COUNTED = 1 << 20
 _PRIME = 1_048_573
 
 
@@ -177,7 +177,7 @@ def _different(columns: Sequence[tuple[Sequence[str], Numbers]]) -> tuple[Number
     for values, indices in columns[1:]:
         codes = codes * len(values) + indices
     size = prod(len(values) for values, _ in columns)
-    if size > _MOST_COUNTED:
+    if size > _MAX_COUNTED:
         different, inverse = np.unique(codes, return_inverse=True)
         return different, inverse
     there = np.zeros(size, dtype=bool)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from lsa_whisper.audio.augment import Augmentation
 from lsa_whisper.checkpoint.whisper_constants import CONTEXT_S, DECODER_POSITIONS
 from lsa_whisper.finetuning.settings.sections import (
-    MOST_WEIGHT,
+    MAX_WEIGHT,
     AdapterSettings,
     EvaluationSettings,
     TrainingSettings,
@@ -140,7 +140,7 @@ class ModelSettings:
     attention: Annotated[str, OneOf(*ATTENTIONS)] = "sdpa"
     """Implementation of attention: ``sdpa`` (torch's own, which stores no matrix of scores), ``flash_attention_2``
     (needs the package flash-attn, a GPU and 16-bit precision) or ``eager`` (plain matrix products; slow)."""
-    ctc_weight: Annotated[float, Range(least=0), Range(most=MOST_WEIGHT)] = 0.0
+    ctc_weight: Annotated[float, Range(least=0), Range(most=MAX_WEIGHT)] = 0.0
     """Weight of an auxiliary CTC loss on the encoder. Helps small models to learn alignment. The CTC head is not
     saved."""
 

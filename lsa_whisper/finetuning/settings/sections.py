@@ -16,7 +16,7 @@ from lsa_whisper.finetuning.settings.values import OneOf, Range
 STACKS = ("both", "encoder", "decoder")
 SECOND_STAGES = ("stack", "continue")
 QUANTIZED = ("none", "8bit", "4bit")
-MOST_WEIGHT = 1000
+MAX_WEIGHT = 1000
 """A term of the loss with a higher weight would leave nothing of the others."""
 LAYERS = ("q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2")
 """The linear layers of Whisper's encoder and decoder layers."""
@@ -79,16 +79,16 @@ class AdapterSettings:
 class LossSettings:
     """Terms added to the cross-entropy loss in training. The dev loss is always plain cross-entropy."""
 
-    disfluency_weight: Annotated[float, Range(least=0), Range(most=MOST_WEIGHT)] = 1.0
+    disfluency_weight: Annotated[float, Range(least=0), Range(most=MAX_WEIGHT)] = 1.0
     """Weight of label tokens that belong to a disfluency (filled pause, word fragment, retraced word, code of the
     ``chat`` style), relative to other tokens; above 1 if disfluencies are rare. In ``verbatim`` labels only filled
     pauses and word fragments can be recognized. The loss is divided by the number of tokens, not by their weights."""
-    kl_to_base: Annotated[float, Range(least=0), Range(most=MOST_WEIGHT)] = 0.0
+    kl_to_base: Annotated[float, Range(least=0), Range(most=MAX_WEIGHT)] = 0.0
     """Weight of the divergence KL(base || model) on tokens that are not part of a disfluency, which keeps the output
     for fluent speech close to the base's. Costs a second forward pass and, without an adapter, a frozen copy of the
     base."""
 
-    alignment_weight: Annotated[float, Range(least=0), Range(most=MOST_WEIGHT)] = 0.0
+    alignment_weight: Annotated[float, Range(least=0), Range(most=MAX_WEIGHT)] = 0.0
     """Weight of the alignment loss, which teaches the alignment heads when each word is spoken (one minus the cosine
     between their attention and the word's time, as for CrisperWhisper, Wagner et al. 2024), so that ``transcribe
     --wor`` writes better word times. Needs transcripts with ``%wor``, such as ``lsa-whisper align`` writes. The

@@ -38,7 +38,7 @@ from lsa_whisper.labels.segments import groups_of_segments, joined, part_spans, 
 from lsa_whisper.languages import chat_code
 from lsa_whisper.timespan import TimeSpan
 
-_AT_ONCE, _MOST_KNOWN = 1 << 12, 1 << 16
+_AT_ONCE, _MAX_KNOWN = 1 << 12, 1 << 16
 """Texts that are read together, and kept: many take less time, and more memory."""
 
 
@@ -69,7 +69,7 @@ class PlainReader:
             self._known |= zip(new, self._read(new), strict=True)
             for part, text in zip(parts, texts, strict=True):
                 yield from self._utterances_of(part, self._known[text], people[part.speaker].code)
-            if len(self._known) > _MOST_KNOWN:
+            if len(self._known) > _MAX_KNOWN:
                 self._known.clear()
 
     def _utterances_of(self, part: SpokenText, found: PlainText, code: str) -> Iterator[Utterance]:

@@ -23,8 +23,8 @@ from lsa_whisper.timespan import TimeSpan
 
 _MIN_WORDLESS_S = 30.0
 """Less sound than this without words is common: laughter, pauses with noise, a door."""
-_MOST_PLACES = 5
-_MOST_TEXTS = 3
+_MAX_PLACES = 5
+_MAX_TEXTS = 3
 
 
 def recording_remarks(recording: Recording, speech: SpeechActivity) -> list[str]:
@@ -63,9 +63,9 @@ def text_remarks(windows: Sequence[WindowResult], speech: SpeechActivity, durati
     """
     if emptied := [(span, result) for span, result in windows if result.unspoken]:
         texts = [f'"{" ".join(printable(text).split())}"' for _, result in emptied for text in result.unspoken]
-        more = " and more" if len(texts) > _MOST_TEXTS else ""
+        more = " and more" if len(texts) > _MAX_TEXTS else ""
         yield (
-            f"text was left out at {places([span for span, _ in emptied])} ({', '.join(texts[:_MOST_TEXTS])}{more}), "
+            f"text was left out at {places([span for span, _ in emptied])} ({', '.join(texts[:_MAX_TEXTS])}{more}), "
             "because there is probably no speech"
         )
     if wordless := list(_wordless(windows, speech, duration_ms)):
@@ -100,8 +100,8 @@ def places(spans: Sequence[TimeSpan]) -> str:
     >>> places([TimeSpan(0, 1500), TimeSpan(2000, 60_000)])
     '0.0 to 1.5 s, 2.0 to 60.0 s'
     """
-    named = ", ".join(f"{span.start_ms / 1000:.1f} to {span.end_ms / 1000:.1f} s" for span in spans[:_MOST_PLACES])
-    return named + (f" and {len(spans) - _MOST_PLACES} more" if len(spans) > _MOST_PLACES else "")
+    named = ", ".join(f"{span.start_ms / 1000:.1f} to {span.end_ms / 1000:.1f} s" for span in spans[:_MAX_PLACES])
+    return named + (f" and {len(spans) - _MAX_PLACES} more" if len(spans) > _MAX_PLACES else "")
 
 
 def spoken_languages(decoded: Sequence[DecodedWindow]) -> list[str]:

@@ -18,10 +18,10 @@ from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, person_of
 
 CHILD_ROLES = ("Target_Child", "Child", "Brother", "Sister", "Sibling")
-LEAST_RATIO = 1.2
+MIN_RATIO = 1.2
 """How many times higher than the next adult a child's voice must be; three semitones."""
 _HOP = 256
-_LEAST_VOICED = 60  # frames of 16 ms
+_MIN_VOICED = 60  # frames of 16 ms
 _LISTENED_MS = 40_000
 _TURN_MS = (300, 10_000)  # shorter turns are not heard, of longer ones the beginning
 
@@ -51,7 +51,7 @@ def assign_roles(turns: SpeakerTurns, codes: Sequence[str], recording: Recording
     high_first = sorted(speakers, key=lambda code: -(pitches[code] or 0.0))
     high, low = (high_first[: len(children)], high_first[len(children) :])
     heard = ", ".join(f"{code} {pitch:.0f} Hz" if (pitch := pitches[code]) else f"{code} unknown" for code in speakers)
-    if not all(pitches.values()) or (pitches[high[-1]] or 0.0) < LEAST_RATIO * (pitches[low[0]] or 0.0):
+    if not all(pitches.values()) or (pitches[high[-1]] or 0.0) < MIN_RATIO * (pitches[low[0]] or 0.0):
         return replace(turns, note=f"the voices are too near to tell the child by pitch ({heard}): say it in review")
     names = dict(zip((code for code in long_first if code in high), children, strict=True))
     adults = (code for code in codes if code not in children)
@@ -81,7 +81,7 @@ def median_pitch_hz(recording: Recording, spans: Sequence[TimeSpan]) -> float | 
         pitches.append(pitch[is_voiced])
         listened_ms += heard.duration_ms
     voiced = np.concatenate([np.zeros(0), *pitches])
-    return float(np.median(voiced)) if len(voiced) >= _LEAST_VOICED else None
+    return float(np.median(voiced)) if len(voiced) >= _MIN_VOICED else None
 
 
 def _spoken_ms(turns: SpeakerTurns, code: str) -> int:
