@@ -129,7 +129,7 @@ class Aligner:
         if section.timed and section.span.duration_ms <= 1000 * context_s:
             return [section.span]
         windows = pack_windows(speech.inside(section.span), context_s=context_s, duration_s=duration_s)
-        inside = [cut for each in windows if (cut := each & section.span)]
+        inside = [cut for window in windows if (cut := window & section.span)]
         return _joined(inside, int(1000 * context_s))
 
     def _decode(
@@ -230,9 +230,9 @@ def _joined(windows: Sequence[TimeSpan], longest_ms: int) -> list[TimeSpan]:
     Known text is found in a long silence no less than elsewhere, and fewer windows leave fewer doubts about the text.
     """
     found: list[TimeSpan] = []
-    for each in windows:
-        if found and (found[-1] | each).duration_ms <= longest_ms:
-            found[-1] |= each
+    for window in windows:
+        if found and (found[-1] | window).duration_ms <= longest_ms:
+            found[-1] |= window
         else:
-            found.append(each)
+            found.append(window)
     return found

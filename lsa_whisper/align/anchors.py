@@ -146,7 +146,7 @@ def spoken_order(
         matches: Which words were recognized where, in the order of the transcript.
     """
     count = len(utterances)
-    if any(each.span for each in utterances):
+    if any(utterance.span for utterance in utterances):
         return list(range(count))
     own: list[list[int]] = [[] for _ in utterances]
     for index, word in enumerate(words):

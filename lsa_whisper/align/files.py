@@ -50,7 +50,7 @@ def find_transcripts(
     """
     inputs = [Path(each) for each in ([transcripts] if isinstance(transcripts, str | Path) else transcripts)]
     found: dict[Path, AlignmentJob] = {}
-    roots = {each: named for named in inputs for each in _transcripts(named, folder)}
+    roots = {transcript: named for named in inputs for transcript in _transcripts(named, folder)}
     for (path, within), root in roots.items():
         target = path if in_place else (out or path.parent / folder) / within / f"{path.stem}.cha"
         verify_inside(target, out or (root if root.is_dir() else root.parent))

@@ -164,7 +164,7 @@ def _write(
             blocks.append(block)
             continue
         result = next(results)
-        words = [(each.word.text, each.span) for each in result.words]
+        words = [(word.word.text, word.span) for word in result.words]
         if block.span is not None:
             blocks.append(with_word_tier(block, words) if words and not block.word_times else block)
         else:
@@ -185,9 +185,9 @@ def _check(
     language: str,
     report: Callable[[str], None],
 ) -> AlignedFile:
-    if not any(each.span for each in source.utterances):
+    if not any(utterance.span for utterance in source.utterances):
         raise CorpusError(f"{job.transcript}: has no bullets to check; leave out `check_times` to add them")
-    plain = [without_times(each) for each in source.utterances]
+    plain = [without_times(utterance) for utterance in source.utterances]
     aligned = settings.aligner(language).align(plain, recording, progress=_progress(job, recording, report))
     timed, doubts = judge(plain, aligned)
     found = bullet_deviations(source.utterances, [each.span for each in timed])

@@ -116,13 +116,13 @@ class KnownRecording:
         """Return groups of utterances that fit the model's context."""
         most_ms = 1000 * self._model.checkpoint.context_s
         found: list[list[Utterance]] = []
-        for each in self._utterances:
-            if not each.span or _around([each]).duration_ms > most_ms:
+        for utterance in self._utterances:
+            if not utterance.span or _around([utterance]).duration_ms > most_ms:
                 continue
-            if found and _around([*found[-1], each]).duration_ms <= most_ms:
-                found[-1].append(each)
+            if found and _around([*found[-1], utterance]).duration_ms <= most_ms:
+                found[-1].append(utterance)
             else:
-                found.append([each])
+                found.append([utterance])
         return found
 
     def _window(self, utterances: Sequence[Utterance]) -> _KnownWindow:
@@ -199,7 +199,7 @@ class _KnownWindow:
 
 
 def _known_spans(utterances: Sequence[Utterance], words: Sequence[TextWord]) -> Mapping[int, TimeSpan]:
-    times = [each.word_times for each in utterances]
+    times = [utterance.word_times for utterance in utterances]
     return {
         index: times[word.utterance][word.position][1]
         for index, word in enumerate(words)
@@ -208,5 +208,5 @@ def _known_spans(utterances: Sequence[Utterance], words: Sequence[TextWord]) -> 
 
 
 def _around(utterances: Sequence[Utterance]) -> TimeSpan:
-    spans = [each.span for each in utterances if each.span]
+    spans = [utterance.span for utterance in utterances if utterance.span]
     return TimeSpan(max(0, spans[0].start_ms - _MARGIN_MS), spans[-1].end_ms + _MARGIN_MS)

@@ -72,7 +72,7 @@ def divide(
         preferred: Words that begin an utterance; others are left out first where there are too many candidates.
         skip: Log-probability of a word that was not spoken.
     """
-    points = [_thinned(each, preferred) for each in candidates]
+    points = [_thinned(candidate, preferred) for candidate in candidates]
     best = {points[0][0]: 0.0}
     steps: list[dict[int, tuple[int, int]]] = []
     for window, (before, after) in enumerate(pairwise(points)):
@@ -129,6 +129,6 @@ def _traced(end: int, steps: Sequence[dict[int, tuple[int, int]]]) -> list[WordR
 def _thinned(candidates: range, preferred: frozenset[int]) -> list[int]:
     if len(candidates) <= _MAX_STARTS:
         return list(candidates)
-    chosen = [each for each in candidates if each in preferred]
+    chosen = [candidate for candidate in candidates if candidate in preferred]
     places = np.linspace(0, max(0, len(chosen) - 1), _MAX_STARTS).round().astype(int)
     return sorted({candidates[0], candidates[-1], *(chosen[at] for at in places if chosen)})

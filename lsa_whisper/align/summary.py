@@ -69,7 +69,7 @@ class AlignedFile:
             return
         if self.checked:
             yield f"checked {self.transcript}: {self.utterances} utterances, {len(self.deviations)} bullets deviate"
-            yield from (f"  {each}" for each in self.deviations)
+            yield from (f"  {deviation}" for deviation in self.deviations)
             return
         if self.misfit:
             yield f"DOUBTED {self.target}: hardly a word was recognized; is it the transcript of this recording?"

@@ -41,7 +41,7 @@ def read_plain_text(path: Path, *, language: str, media: str) -> Transcript:
     utterances = list(_utterances(text, language))
     if not utterances:
         raise ChatSyntaxError("contains no words; write one utterance a line", path=str(path))
-    speakers = dict.fromkeys(each.speaker for each in utterances)
+    speakers = dict.fromkeys(utterance.speaker for utterance in utterances)
     participants = [Participant(code, "Participant", language=language, corpus="text") for code in speakers]
     return compose(languages=[language], participants=participants, utterances=utterances, media=media)
 

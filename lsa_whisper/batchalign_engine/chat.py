@@ -95,7 +95,7 @@ def _name_speakers(document: CHATFile, original: Transcript) -> None:
     people = list(original.participants.values())
     speakers = {person.code: _speaker(person) for person in people}
     # A recording without words has one xxx, which has no speaker.
-    codes = [each.speaker for each in original.utterances] or [people[0].code]
+    codes = [utterance.speaker for utterance in original.utterances] or [people[0].code]
     for each, code in zip(document.utterances, codes, strict=True):
         each.speaker = speakers[code]
 

@@ -138,7 +138,7 @@ class _Run:
             finally:
                 draft.unlink(missing_ok=True)
             chat.write(transcript, target)
-        self._report_speakers(audio, len({each.speaker for each in transcript.utterances}))
+        self._report_speakers(audio, len({utterance.speaker for utterance in transcript.utterances}))
         return TranscribedFile(audio, target)
 
     def _report_speakers(self, audio: Path, found: int) -> None:

@@ -202,7 +202,7 @@ class GroupedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section for each group."""
-        shown = {each.name: row for each in self.get_params(ctx) if (row := each.get_help_record(ctx))}
+        shown = {param.name: row for param in self.get_params(ctx) if (row := param.get_help_record(ctx))}
         for title, names in self.groups.items():
             with formatter.section(title):
                 formatter.write_dl([shown.pop(name) for name in names])

@@ -23,7 +23,7 @@ def count_typed_bullets(transcript: Transcript) -> int:
     >>> count_typed_bullets(chat.parse("*CHI:\tdog . 500_900\n*CHI:\tcat . •900_1200•\n*CHI:\tno .\n"))
     2
     """
-    return sum(_typed(each) is not None for each in transcript.utterances)
+    return sum(_typed(utterance) is not None for utterance in transcript.utterances)
 
 
 def repair_bullets(transcript: Transcript) -> Transcript:
@@ -33,7 +33,7 @@ def repair_bullets(transcript: Transcript) -> Transcript:
     >>> repair_bullets(chat.parse("*CHI:\tdog . •500_900•\n")).utterances[0].span
     TimeSpan(start_ms=500, end_ms=900)
     """
-    blocks = [_repaired(each) if isinstance(each, Utterance) else each for each in transcript.blocks]
+    blocks = [_repaired(block) if isinstance(block, Utterance) else block for block in transcript.blocks]
     return Transcript(blocks, transcript.path, transcript.encoding, transcript.found)
 
 

@@ -80,7 +80,7 @@ def discover_listed(
         raise CorpusError(str(error)) from error
     if speaker_from is not None:
         pattern = SpeakerPattern(speaker_from)
-        sessions = [by_pattern(each, pattern) for each in sessions]
+        sessions = [by_pattern(session, pattern) for session in sessions]
     return sessions, skipped
 
 
@@ -132,7 +132,7 @@ def _recording(source: Source, data: bytes | None, root: Path, media: Path | Non
         return Recording.open(path)
     named = Path(source.recording.replace("\\", "/"))
     places = [root / named, *([media / named, media / named.name] if media else []), named]
-    found = next((each for each in places if each.is_file()), None)
+    found = next((place for place in places if place.is_file()), None)
     if found is None:
         where = f" or below {media}" if media else "; name the folder of the recordings with `media`"
         raise AudioError(f"{source.spoken[0].place}: no recording at {places[0]}{where}")

@@ -216,7 +216,7 @@ class CTranslate2Decoder:
             suppress_tokens=[*self._allowed.suppressed, *forbidden],
             max_initial_timestamp_index=max(0, len(self._columns) - 1),
         )
-        no_speech = [self._no_speech(each) for each in results]
+        no_speech = [self._no_speech(result) for result in results]
         may_end = [self._may_be_empty or (self._has_times and self._silence.is_likely(each)) for each in no_speech]
         first = self._first_steps(self._prompt, hidden, len(durations_s)) if any(may_end) else []
         begun = [first[at][0] if may else None for at, may in enumerate(may_end)]
@@ -259,7 +259,7 @@ class CTranslate2Decoder:
             suppress_blank=False,
             suppress_tokens=[],
         )
-        return [(logits_of_step(each.logits[0][0]), self._no_speech(each)) for each in results]
+        return [(logits_of_step(result.logits[0][0]), self._no_speech(result)) for result in results]
 
     def _no_speech(self, result: Any) -> float:
         return float(result.no_speech_prob) if self._allowed.no_speech is not None else 0.0

@@ -147,11 +147,11 @@ class _Rows:
 
 def _side_by_side(prompts: Sequence[torch.Tensor], filler: int) -> tuple[torch.Tensor, torch.Tensor | None]:
     """Return prompts as rows of one length, filled on the left, and which tokens are theirs; ``None`` if all are."""
-    length = max(each.shape[1] for each in prompts)
-    rows = torch.cat([functional.pad(each, (length - each.shape[1], 0), value=filler) for each in prompts])
-    if all(each.shape[1] == length for each in prompts):
+    length = max(prompt.shape[1] for prompt in prompts)
+    rows = torch.cat([functional.pad(prompt, (length - prompt.shape[1], 0), value=filler) for prompt in prompts])
+    if all(prompt.shape[1] == length for prompt in prompts):
         return rows, None
-    own = [functional.pad(torch.ones_like(each), (length - each.shape[1], 0)) for each in prompts]
+    own = [functional.pad(torch.ones_like(prompt), (length - prompt.shape[1], 0)) for prompt in prompts]
     return rows, torch.cat(own)
 
 

@@ -29,6 +29,6 @@ def other_language(windows: Sequence[Mapping[str, float]], named: Sequence[str])
     codes = {whisper_code(language) for language in named}
     if not windows or not codes <= windows[0].keys():
         return ""
-    means = {code: sum(each[code] for each in windows) / len(windows) for code in windows[0]}
+    means = {code: sum(window[code] for window in windows) / len(windows) for code in windows[0]}
     best = max(means, key=means.__getitem__)
     return best if best not in codes and means[best] >= MIN_OTHER else ""

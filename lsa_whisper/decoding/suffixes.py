@@ -19,7 +19,7 @@ class Suffixes:
         import torch
 
         self._longest = max(map(len, sequences), default=0)
-        padded = [[_ANY] * (self._longest - len(each)) + [*each] for each in sequences]
+        padded = [[_ANY] * (self._longest - len(sequence)) + [*sequence] for sequence in sequences]
         rows = torch.tensor(padded, dtype=torch.long, device=device).reshape(len(sequences), self._longest)
         self._padded = rows.T.contiguous()[:, None]  # along the first dimension, they are compared twice as fast
         self._any = self._padded == _ANY

@@ -160,9 +160,9 @@ class TransformersDecoder:
         """
         durations_s = torch.tensor([self._duration_s(window) for window in windows], device=hidden.device)
         decoders = [self, *([self.second] if self.second else [])]
-        searches = [each.search(len(windows)) for each in decoders]
+        searches = [decoder.search(len(windows)) for decoder in decoders]
         if self._beams > 1:
-            found = [two_pass_search(self.model, hidden, each, durations_s, beams=self._beams) for each in searches]
+            found = [two_pass_search(self.model, hidden, search, durations_s, beams=self._beams) for search in searches]
         else:
             found = greedy_search(self.model, hidden, searches, durations_s)
         texts = self.texts_of(found[0], hidden, windows)

@@ -120,7 +120,7 @@ def _transcript_files(path: Path, what: str) -> dict[str, str]:
 def _keys(path: Path, place: str) -> dict[str, str]:
     """Return the keys of the recordings that a file covers, each with the file."""
     within = "" if place in ("", ".") else f"{place}/"
-    names = [each.name for each in read_transcripts(path)]
+    names = [transcript.name for transcript in read_transcripts(path)]
     return {f"{within}{name}": str(path) for name in names}
 
 

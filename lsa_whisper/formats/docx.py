@@ -54,7 +54,9 @@ def serialize(transcript: Transcript) -> bytes:
     properties.title, properties.author, properties.comments = title, "lsa-whisper", ""
     _lay_out(document)
     document.add_heading(title, 0)
-    people = (f"{each.code}: {each.role.replace('_', ' ')}" for each in transcript.participants.values())
+    people = (
+        f"{participant.code}: {participant.role.replace('_', ' ')}" for participant in transcript.participants.values()
+    )
     document.add_paragraph(_plain("; ".join(people)))
     rows: list[_Row] = []
     for block in transcript.blocks:
@@ -94,11 +96,11 @@ def _lay_out(document: Any) -> None:
 
 def _marks(transcript: Transcript) -> Iterator[tuple[str, str]]:
     """Yield each mark that occurs, with its meaning."""
-    kinds = {event.kind for each in transcript.utterances for event in each.events()}
+    kinds = {event.kind for utterance in transcript.utterances for event in utterance.events()}
     for kind in Disfluency:
         if kind in kinds:
             yield kind.row.sign, f"{kind.row.title}: {kind.row.meaning.partition('. ')[0].rstrip('.')}"
-    texts = [f" {each.text} " for each in transcript.utterances]
+    texts = [f" {utterance.text} " for utterance in transcript.utterances]
     yield from ((mark, meaning) for mark, meaning in _MARKS.items() if any(f" {mark}" in text for text in texts))
 
 

@@ -17,7 +17,7 @@ def serialize(transcript: Transcript) -> str:
         "media": transcript.media,
         "languages": transcript.languages,
         "participants": {code: each.role for code, each in transcript.participants.items()},
-        "utterances": [_utterance(each) for each in transcript.utterances],
+        "utterances": [_utterance(utterance) for utterance in transcript.utterances],
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 

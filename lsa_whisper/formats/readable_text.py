@@ -30,13 +30,17 @@ def timed_utterances(transcript: Transcript) -> list[tuple[int, int, Utterance]]
 
 def placed_utterances(transcript: Transcript) -> list[tuple[int, int, Utterance]]:
     """Return (start_ms, end_ms, utterance) of each utterance with times, also of those without words, in order."""
-    found = [(each.span.start_ms, each.span.end_ms, each) for each in transcript.utterances if each.span]
+    found = [
+        (utterance.span.start_ms, utterance.span.end_ms, utterance)
+        for utterance in transcript.utterances
+        if utterance.span
+    ]
     return sorted(found, key=lambda row: row[:2])
 
 
 def has_several_speakers(transcript: Transcript) -> bool:
     """Return whether the transcript has more than one speaker."""
-    return len({each.speaker for each in transcript.utterances}) > 1
+    return len({utterance.speaker for utterance in transcript.utterances}) > 1
 
 
 def dependent_tiers(utterance: Utterance) -> dict[str, str]:
@@ -51,7 +55,7 @@ def dependent_tiers(utterance: Utterance) -> dict[str, str]:
 def plain_text(transcript: Transcript) -> str:
     """Return one line for each utterance that has words, prefixed with the speaker if there are several."""
     named = has_several_speakers(transcript)
-    lines = ((each.speaker, readable_text(each)) for each in transcript.utterances)
+    lines = ((utterance.speaker, readable_text(utterance)) for utterance in transcript.utterances)
     return "".join(f"{speaker}: {text}\n" if named else f"{text}\n" for speaker, text in lines if text)
 
 
@@ -80,10 +84,10 @@ def table(transcript: Transcript) -> str:
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(("speaker", "role", "start_s", "end_s", "words", "chat"))
     people = transcript.participants
-    for each in transcript.utterances:
-        role = people[each.speaker].role if each.speaker in people else ""
-        span = (each.span.start_ms / 1000, each.span.end_ms / 1000) if each.span else ("", "")
-        rows.writerow((each.speaker, role, *span, readable_text(each), each.text))
+    for utterance in transcript.utterances:
+        role = people[utterance.speaker].role if utterance.speaker in people else ""
+        span = (utterance.span.start_ms / 1000, utterance.span.end_ms / 1000) if utterance.span else ("", "")
+        rows.writerow((utterance.speaker, role, *span, readable_text(utterance), utterance.text))
     return text.getvalue()
 
 

@@ -29,8 +29,8 @@ def serialize(transcript: Transcript) -> str:
     names = (_speaker_name(letter, roles.get(code, code)) for code, letter in letters.items())
     lines = ["$ " + ", ".join(names)] if letters else ["$"]
     lines += _facts(transcript)
-    headers = (each for each in transcript.headers if each.name not in ("@UTF8", "@Begin", "@End"))
-    lines += [f"= {each.name}:\t{each.value}" if each.value else f"= {each.name}" for each in headers]
+    headers = (header for header in transcript.headers if header.name not in ("@UTF8", "@Begin", "@End"))
+    lines += [f"= {header.name}:\t{header.value}" if header.value else f"= {header.name}" for header in headers]
     for each in transcript.utterances:
         span = each.span
         if span:
@@ -45,8 +45,8 @@ def serialize(transcript: Transcript) -> str:
 
 def _facts(transcript: Transcript) -> list[str]:
     """Return the lines with sex and age of the first child, or else of the first speaker who has them."""
-    people = [each for each in transcript.participants.values() if each.age or each.sex]
-    target = next((each for each in people if each.role.startswith("Target_")), people[0] if people else None)
+    people = [participant for participant in transcript.participants.values() if participant.age or participant.sex]
+    target = next((person for person in people if person.role.startswith("Target_")), people[0] if people else None)
     if not target:
         return []
     years, _, rest = target.age.partition(";")
@@ -102,7 +102,7 @@ def mazes(utterance: Utterance) -> str:
 def _letters(transcript: Transcript) -> dict[str, str]:
     """Return a unique letter for each speaker, if possible the first of its code; SALT knows no digits there."""
     letters: dict[str, str] = {}
-    for code in dict.fromkeys(each.speaker for each in transcript.utterances):
+    for code in dict.fromkeys(utterance.speaker for utterance in transcript.utterances):
         free = (
             each for each in code.upper() + ascii_uppercase if each in ascii_uppercase and each not in letters.values()
         )

@@ -66,7 +66,7 @@ def against_report(files: Sequence[Path], references: Path, mode: str, json: boo
     read, unread = readable_transcripts(files)
     known, unread_references = readable_transcripts(found)
     samples, others = list(_samples(read, mode)), list(_samples(known, mode))
-    compared = [(one, [each for each in others if one.comparable(each)]) for one in samples]
+    compared = [(one, [other for other in others if one.comparable(other)]) for one in samples]
     if json:
         return as_json([_as_dict(one, peers) for one, peers in compared])
     first = banner_lines(read)
@@ -95,7 +95,7 @@ def _samples(transcripts: Iterable[tuple[str, Transcript]], mode: str) -> Iterab
 
 
 def _values(name: str, peers: Sequence[Sample]) -> list[float]:
-    return [value for each in peers if isinstance(value := each.measures[name], int | float)]
+    return [value for peer in peers if isinstance(value := peer.measures[name], int | float)]
 
 
 def _as_dict(one: Sample, peers: Sequence[Sample]) -> dict[str, Any]:

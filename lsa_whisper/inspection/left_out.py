@@ -65,7 +65,7 @@ def _value(name: str, value: Any, coverage: Coverage) -> Any:
 
 def is_complete(transcripts: Iterable[Transcript]) -> bool:
     """Return whether totals may stand beside a norm: nothing was left out, and no transcript is a draft."""
-    return not any(is_draft(each) or read_coverage(each) != Coverage() for each in transcripts)
+    return not any(is_draft(transcript) or read_coverage(transcript) != Coverage() for transcript in transcripts)
 
 
 def banners(read: Sequence[tuple[str, Transcript]]) -> list[str]:

@@ -89,7 +89,7 @@ def unit_remarks(transcripts: Iterable[Transcript]) -> list[str]:
     >>> unit_remarks([parse("*CHI:\t我 要 糖 .")]) == [CHARACTERS], unit_remarks([parse("*CHI:\tno .")])
     (True, [])
     """
-    texts = (each.text for transcript in transcripts for each in transcript.utterances)
+    texts = (utterance.text for transcript in transcripts for utterance in transcript.utterances)
     return [gettext(CHARACTERS)] if any(map(is_unspaced, texts)) else []
 
 

@@ -92,12 +92,12 @@ def measure_speakers(transcript: Transcript, mode: str = "strict") -> dict[str, 
         transcript: The transcript.
         mode: How disfluencies are counted (:data:`lsa_whisper.chat.fluency.COUNTING_MODES`).
     """
-    turns = Counter(speaker for speaker, _ in groupby(each.speaker for each in transcript.utterances))
+    turns = Counter(speaker for speaker, _ in groupby(utterance.speaker for utterance in transcript.utterances))
     fluency = {code: one.as_dict() for code, one in transcript.fluency(mode).items()}
     coded, coverage = has_error_codes(transcript.utterances), read_coverage(transcript)
     found = {}
     for code in fluency:
-        own = [each for each in transcript.utterances if each.speaker == code]
+        own = [utterance for utterance in transcript.utterances if utterance.speaker == code]
         errors = coded_errors(own) if coded else None
         measured = _measure(own, count_words(own), turns[code], fluency[code], errors)
         found[code] = replace(measured, coverage=coverage, disfluency=with_gaps(fluency[code], coverage))
@@ -112,7 +112,7 @@ def _measure(
     errors: CodedErrors | None,
 ) -> SpeakerMeasures:
     sample = sample_of(counted)
-    spoken = [word for each in utterances for word in each.verbatim()]
+    spoken = [word for utterance in utterances for word in utterance.verbatim()]
     timed_ms = [each.duration_ms for each in counted if each.duration_ms]
     return SpeakerMeasures(
         sample=sample,
@@ -125,8 +125,8 @@ def _measure(
         timed_pause_s=sum(
             (
                 60 * int(minutes or 0) + float(seconds)
-                for each in utterances
-                for minutes, seconds in _TIMED_PAUSE.findall(each.text)
+                for utterance in utterances
+                for minutes, seconds in _TIMED_PAUSE.findall(utterance.text)
             ),
             0.0,
         ),
@@ -182,7 +182,7 @@ class CodedErrors(NamedTuple):
 
 def has_error_codes(utterances: Iterable[Utterance]) -> bool:
     """Return whether any utterance has an error code, so that errors were coded at all."""
-    return any("[*" in each.body or _UNGRAMMATICAL.search(each.body) for each in utterances)
+    return any("[*" in utterance.body or _UNGRAMMATICAL.search(utterance.body) for utterance in utterances)
 
 
 def coded_errors(utterances: Sequence[Utterance]) -> CodedErrors:
@@ -193,8 +193,12 @@ def coded_errors(utterances: Sequence[Utterance]) -> CodedErrors:
     >>> coded_errors(two)
     CodedErrors(by_code=Counter({'m:=ed': 1}), grammatical_share=0.5)
     """
-    by_code = Counter(code for each in utterances for code in _codes(each.tree.items))
-    judged = [each for each in utterances if each.written() and counts_for_mlu(each) and not each.abandoned]
+    by_code = Counter(code for utterance in utterances for code in _codes(utterance.tree.items))
+    judged = [
+        utterance
+        for utterance in utterances
+        if utterance.written() and counts_for_mlu(utterance) and not utterance.abandoned
+    ]
     return CodedErrors(by_code, ratio(sum(not has_error_codes([each]) for each in judged), len(judged)))
 
 

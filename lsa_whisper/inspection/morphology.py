@@ -82,10 +82,10 @@ def mlu_morphemes(utterances: Sequence[Utterance]) -> float | None:
     >>> mlu_morphemes(parse("*CHI:\tdogs ran .\n%mor:\tnoun|dog-Plur verb|run-Fin-Ind-Past-S3 .\n").utterances)
     4.0
     """
-    found = ((each, morphemes(each) or ()) for each in utterances)
+    found = ((utterance, morphemes(utterance) or ()) for utterance in utterances)
     return mean_length(mlu_part(each, sum(1 + one.traced for one in own)) for each, own in found)
 
 
 def lemmas(utterances: Sequence[Utterance]) -> list[str]:
     """Return the lemmas of ``%mor`` in order, those of clitics too."""
-    return [one.lemma for each in utterances for one in morphemes(each) or () if one.lemma]
+    return [one.lemma for utterance in utterances for one in morphemes(utterance) or () if one.lemma]

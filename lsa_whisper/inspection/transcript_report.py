@@ -146,8 +146,10 @@ def measures_report(files: Sequence[Path], mode: str, json: bool, out: Path | No
 def _error_codes(read: Sequence[tuple[str, Transcript]]) -> Iterator[str]:
     """Yield a line for each speaker of a transcript with error codes: how often each code occurs."""
     for file, transcript in read:
-        for code in dict.fromkeys(each.speaker for each in transcript.utterances):
-            counts = coded_errors([each for each in transcript.utterances if each.speaker == code]).by_code
+        for code in dict.fromkeys(utterance.speaker for utterance in transcript.utterances):
+            counts = coded_errors(
+                [utterance for utterance in transcript.utterances if utterance.speaker == code]
+            ).by_code
             who = code if len(read) == 1 else f"{Path(file).stem} {code}"
             if counts:
                 yield f"error codes of {who}: {', '.join(f'{name} {count}' for name, count in counts.most_common())}"
@@ -170,11 +172,11 @@ def events_report(files: Sequence[Path], json: bool) -> str:
 
 
 def _events(file: str, transcript: Transcript) -> Iterator[tuple[str, int | None, str, str, str]]:
-    for each in transcript.utterances:
-        verbatim = each.verbatim()
-        for event in each.events():
+    for utterance in transcript.utterances:
+        verbatim = utterance.verbatim()
+        for event in utterance.events():
             words = " ".join(verbatim[event.start : event.end])
-            yield file, each.line, each.speaker, event.kind.value.replace("_", " "), words
+            yield file, utterance.line, utterance.speaker, event.kind.value.replace("_", " "), words
 
 
 def _as_csv(found: dict[str, dict[str, dict[str, Any]]], drafts: Collection[str]) -> str:

@@ -134,7 +134,7 @@ def is_checked(transcript: Transcript) -> bool:
 
 
 def _all_reviewed(transcript: Transcript) -> bool:
-    return bool(transcript.utterances) and all(each.reviewed for each in transcript.utterances)
+    return bool(transcript.utterances) and all(utterance.reviewed for utterance in transcript.utterances)
 
 
 def _comments(transcript: Transcript) -> list[str]:

@@ -74,7 +74,7 @@ def decode_all(
 ) -> list[Decoded]:
     """Return what :func:`decode` makes of each of ``texts``, in less time for each if there are many."""
     drafts = [_draft(text, labels, speaker, language) for text in texts]
-    said = list(dict.fromkeys(each.words for draft in drafts for each in draft.sentences))
+    said = list(dict.fromkeys(sentence.words for draft in drafts for sentence in draft.sentences))
     marked = dict(zip(said, said, strict=True))
     if labels.style != "chat":
         code, repetitions = chat_code(language), labels.style == "verbatim"
@@ -141,12 +141,12 @@ def _with_copies(found: Sequence[_Sentence]) -> list[_Sentence]:
 def _decoded(draft: _Draft, marked: Mapping[str, str], chat: bool, tagger: Tagger | None) -> Decoded:
     found: list[Utterance] = []
     repairs = draft.repairs
-    for each in draft.sentences:
-        tier = canonical_words(marked[each.words], each.terminator, every_event=not chat)
-        repairs += tier.dropped + (each.terminator not in LABEL_TERMINATORS)
+    for sentence in draft.sentences:
+        tier = canonical_words(marked[sentence.words], sentence.terminator, every_event=not chat)
+        repairs += tier.dropped + (sentence.terminator not in LABEL_TERMINATORS)
         if tier.text:
             text = add_retraces(tier.text, tagger) if chat and tagger else tier.text
-            found.append(_utterance(each.speaker, text, each.written))
+            found.append(_utterance(sentence.speaker, text, sentence.written))
     return Decoded(tuple(found), repairs)
 
 

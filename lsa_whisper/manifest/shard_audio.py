@@ -49,7 +49,7 @@ def _manifest_files(path: Path) -> list[Path]:
 def is_manifest(path: Path | str) -> bool:
     """Return whether there is a manifest at ``path``: a file, or the shards of a folder or glob."""
     try:
-        return all(each.is_file() for each in manifest_files(path))
+        return all(file.is_file() for file in manifest_files(path))
     except ManifestError:
         return False
 

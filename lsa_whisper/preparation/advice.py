@@ -116,15 +116,15 @@ def recording_problems(recording: Recording) -> list[str]:
     excerpts = list(_excerpts(recording))
     if not excerpts:
         return problems
-    peak = max(float(np.abs(each).max(initial=0.0)) for each in excerpts)
+    peak = max(float(np.abs(excerpt).max(initial=0.0)) for excerpt in excerpts)
     if peak < _SILENT_PEAK:
         return [*problems, "it is silent; check the recorder's input, or the export"]
     if recording.cancels:
         problems.append("its two channels have opposite phases, so only the louder one is used")
-    loudest = max(float(np.sqrt(np.mean(np.square(each)))) for each in excerpts)
+    loudest = max(float(np.sqrt(np.mean(np.square(excerpt)))) for excerpt in excerpts)
     if loudest < _QUIET_RMS:
         problems.append(f"it is far too quiet ({20 * np.log10(loudest):.0f} dB in its loudest part); amplify it")
-    clipped = float(np.mean(np.concatenate([np.abs(each).max(axis=1) >= _CLIPPED_LEVEL for each in excerpts])))
+    clipped = float(np.mean(np.concatenate([np.abs(excerpt).max(axis=1) >= _CLIPPED_LEVEL for excerpt in excerpts])))
     if clipped > _CLIPPED_SHARE:
         problems.append(f"{clipped:.0%} of it is clipped; record it again at a lower level if you can")
     return problems

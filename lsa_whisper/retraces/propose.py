@@ -90,7 +90,7 @@ def mark(
     if not 0 < threshold < 1:
         raise LsaWhisperError(f"`threshold={threshold}`: choose a probability above 0 and below 1, such as {THRESHOLD}")
     done: list[MarkedFile] = []
-    sources, failed = _sources([Path(each) for each in transcripts], Path(out))
+    sources, failed = _sources([Path(transcript) for transcript in transcripts], Path(out))
     for source, name in sources:
         try:
             verify_inside(Path(out) / name, Path(out))
@@ -122,7 +122,7 @@ def _mark_file(source: Path, target: Path, threshold: float, language: str | Non
     if not transcript.utterances:
         raise LsaWhisperError(f"{source}: no utterances; is this a CHAT transcript?")
     chosen = language or next(iter(transcript.languages), "eng")
-    unmarked = [each for each in transcript.utterances if spoken_words(each.body) is not None]
+    unmarked = [utterance for utterance in transcript.utterances if spoken_words(utterance.body) is not None]
     bodies = [_mark_words(each.body, fillers(chosen)) for each in unmarked]
     times = [_times(each, body, fillers(chosen)) for each, body in zip(unmarked, bodies, strict=True)]
     found = mark_all_retraces(bodies, language=chosen, threshold=threshold, times=times)

@@ -65,7 +65,7 @@ def _in_utterance(words: Sequence[SpokenWord], found: Sequence[WordProbabilities
     learned = [
         part
         for whole in retraces
-        for part in (_same_kind(words, each) for each in _copies(words, _without_fragment(words, whole)))
+        for part in (_same_kind(words, copy) for copy in _copies(words, _without_fragment(words, whole)))
         if not all(word.cut_off for word in words[part.first : part.last + 1]) and not _is_fluent(words, part)
     ]
     learned = _with_further_copies(words, learned)

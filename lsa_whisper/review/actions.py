@@ -182,9 +182,9 @@ def _other_utterance(files: OpenFiles, number: int, other: int) -> Utterance:
 
 def _transcribe(files: OpenFiles, request: Request) -> dict[str, Any]:
     numbers = request["files"]
-    if not isinstance(numbers, list) or not all(isinstance(each, int) for each in numbers):
+    if not isinstance(numbers, list) or not all(isinstance(number, int) for number in numbers):
         raise ValueError("no list of files")
-    chosen = [files.files[each] for each in numbers if 0 <= each < len(files.files)]
+    chosen = [files.files[number] for number in numbers if 0 <= number < len(files.files)]
     recordings = [each.recording for each in chosen if each.recording and not each.transcript]
     if not recordings:
         raise LsaWhisperError("there is no recording without a transcript; choose one")

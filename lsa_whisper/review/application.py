@@ -175,7 +175,7 @@ def make_application(files: OpenFiles, language: str = "en") -> Starlette:
 
     def clip(request: Request) -> Response:
         times = [request.query_params.get(name, "") for name in ("start_ms", "end_ms")]
-        if not all(each.isdigit() and len(each) < 10 for each in times):
+        if not all(time.isdigit() and len(time) < 10 for time in times):
             raise HTTPException(400)
         return Response(wav_clip(chosen(request).open(), int(times[0]), int(times[1])), media_type="audio/wav")
 

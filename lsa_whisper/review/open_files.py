@@ -56,9 +56,9 @@ def list_review_files(path: Path, audio: Path | None) -> list[ReviewFile]:
     allowed = [root.resolve(), *([audio.resolve()] if audio else [])]
     files = _inside(list_files(root)[0] if path.is_dir() else sorted(root.iterdir()), allowed)
     recordings = [*files, *(_inside(list_files(audio)[0], allowed) if audio else [])]
-    recordings = [each for each in recordings if each.suffix.lower() in AUDIO_SUFFIXES]
+    recordings = [recording for recording in recordings if recording.suffix.lower() in AUDIO_SUFFIXES]
     index = RecordingIndex(recordings)
-    transcripts = [each for each in files if is_transcript(each)] if path.is_dir() else [path]
+    transcripts = [file for file in files if is_transcript(file)] if path.is_dir() else [path]
     if path.is_file() and not is_transcript(path):
         own = path.with_suffix(".cha")
         transcripts = [own] if own.is_file() else []
@@ -66,7 +66,7 @@ def list_review_files(path: Path, audio: Path | None) -> list[ReviewFile]:
             raise CorpusError(
                 f"{path}: is neither a CHAT transcript (.cha) nor a recording; name one, or a folder of them"
             )
-    found = [_with_recording(each, root, audio, index) for each in transcripts]
+    found = [_with_recording(transcript, root, audio, index) for transcript in transcripts]
     spare = index.unused()
     for each in found:
         each.others += [other for other in spare if _is_of_session(other, each.recording)]
@@ -88,7 +88,7 @@ def _is_of_session(other: Path, recording: Path | None) -> bool:
 
 
 def _inside(paths: list[Path], allowed: list[Path]) -> list[Path]:
-    return [each for each in paths if any(each.resolve().is_relative_to(root) for root in allowed)]
+    return [path for path in paths if any(path.resolve().is_relative_to(root) for root in allowed)]
 
 
 def _with_recording(path: Path, root: Path, audio: Path | None, index: RecordingIndex) -> ReviewFile:
@@ -212,10 +212,10 @@ class OpenFiles:
 
     def _refresh(self) -> None:
         """Add the transcripts that were made since, under the numbers that the page knows."""
-        for each in self.files:
-            if each.transcript is None and each.recording is not None:
-                made = each.recording.with_suffix(".cha")
-                each.transcript = made if made.is_file() else None
+        for file in self.files:
+            if file.transcript is None and file.recording is not None:
+                made = file.recording.with_suffix(".cha")
+                file.transcript = made if made.is_file() else None
 
     def _other(self, number: int) -> Path | None:
         path = self.files[number].transcript

@@ -34,7 +34,13 @@ class TranscriptionJob:
         """
         if self._process and self._process.poll() is None:
             raise LsaWhisperError("a transcription is running; wait until it ends, or stop it")
-        command = [sys.executable, "-m", "lsa_whisper", "transcribe", *(str(each.absolute()) for each in recordings)]
+        command = [
+            sys.executable,
+            "-m",
+            "lsa_whisper",
+            "transcribe",
+            *(str(recording.absolute()) for recording in recordings),
+        ]
         command += ["--model", self._model] if self._model else []
         self._lines, self._stopped = [], False
         self._process = subprocess.Popen(

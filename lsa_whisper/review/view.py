@@ -35,8 +35,8 @@ class TranscriptView:
             for draft, confidences in zip(drafts, self._table.of_drafts, strict=False)
         }
         self._corrections = Corrections(self._drafts, saved.transcript.utterances)
-        confidences = (each for words in self._table.of_drafts for each in words)
-        self._flag_below = flag_limit((each for each in confidences if each is not None), flag)
+        confidences = (word for words in self._table.of_drafts for word in words)
+        self._flag_below = flag_limit((confidence for confidence in confidences if confidence is not None), flag)
         self._missed = [[span.start_ms, span.end_ms] for span in found.missed] if found else []
         self._errors: dict[str, float] = {}
 
@@ -46,7 +46,7 @@ class TranscriptView:
         return {
             "name": self._saved.path.name,
             "participants": self._participants(),
-            "utterances": [self._utterance(each) for each in transcript.utterances],
+            "utterances": [self._utterance(utterance) for utterance in transcript.utterances],
             "pending": {str(number): text for number, text in self._saved.pending.items()},
             "remark": self._saved.remark,
             "missed": self._missed,
@@ -85,10 +85,10 @@ class TranscriptView:
     def progress(self) -> dict[str, Any]:
         """Return how much is reviewed, what is probably left, the time spent, and the corrections by class."""
         utterances = self._saved.transcript.utterances
-        reviewed = [each for each in utterances if each.reviewed]
+        reviewed = [utterance for utterance in utterances if utterance.reviewed]
         left = None
         if self._table.known:
-            unreviewed = [self._expected(each) for each in utterances if not each.reviewed]
+            unreviewed = [self._expected(utterance) for utterance in utterances if not utterance.reviewed]
             promised, found = self._reviewed_errors(reviewed)
             left = errors_left(unreviewed, promised, found).rounded
         return {
@@ -149,6 +149,12 @@ def _word(
 def _as_drafts(saved: SavedTranscript) -> tuple[ScoredUtterance, ...]:
     """Return the original of a transcript without confidences."""
     return tuple(
-        ScoredUtterance(each.speaker, each.text, each.span, tuple(each.verbatim()), (None,) * len(each.verbatim()))
-        for each in saved.original.utterances
+        ScoredUtterance(
+            utterance.speaker,
+            utterance.text,
+            utterance.span,
+            tuple(utterance.verbatim()),
+            (None,) * len(utterance.verbatim()),
+        )
+        for utterance in saved.original.utterances
     )

@@ -85,8 +85,8 @@ class Resamples:
             Shape (samples,), or (samples, rates).
         """
         counts = [np.asarray(each, dtype=np.float64) for each in (numerators, denominators)]
-        none = [np.zeros((0, *each.shape[1:])) for each in counts]
-        sums = [none, *([weights @ each for each in counts] for weights in self.weights())]
+        none = [np.zeros((0, *count.shape[1:])) for count in counts]
+        sums = [none, *([weights @ count for count in counts] for weights in self.weights())]
         above, below = (np.concatenate(each) for each in zip(*sums, strict=True))
         rates: Floats = np.divide(above, below, out=np.full_like(above, np.nan), where=below != 0)
         return rates

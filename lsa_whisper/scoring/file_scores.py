@@ -201,7 +201,7 @@ def _flat(counts: FileCounts) -> list[int]:
     """Return every count of a file in the order in which :func:`_built` takes them."""
     scores = counts.disfluency, counts.timed
     parts = [astuple(getattr(counts, name)) for name in _WORDS]
-    parts += [astuple(found) for each in scores for found in (*map(each.__getitem__, SCORED), each.fragment_exact)]
+    parts += [astuple(found) for score in scores for found in (*map(score.__getitem__, SCORED), score.fragment_exact)]
     parts += [astuple(counts.boundaries), counts.same_role, counts.fluent_words, (counts.missing,)]
     return [number for part in parts for number in part]
 

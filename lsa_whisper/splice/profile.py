@@ -115,7 +115,10 @@ def _is_sound(profile: DisfluencyProfile) -> bool:
     return (
         all(Disfluency(name) in SPLICED_CLASSES for name in profile.classes)
         and all(one.count >= 0 and 0 <= one.initial <= 1 and one.words >= 0 for one in profile.classes.values())
-        and all(len(each) == 3 and 0 <= each[0] <= each[1] <= each[2] <= MAX_DURATION_MS for each in quartiles)
+        and all(
+            len(quartile) == 3 and 0 <= quartile[0] <= quartile[1] <= quartile[2] <= MAX_DURATION_MS
+            for quartile in quartiles
+        )
         and set(profile.pauses) <= set(PAUSE_MARKS)
     )
 

@@ -88,7 +88,7 @@ class RoomNoise:
     @classmethod
     def choose(cls, silences: Sequence[Samples]) -> RoomNoise:
         """Return the noise of those ``silences`` that are softest, without the very softest: these may be dropouts."""
-        ranked = sorted((each for each in silences if len(each) >= 3 * FADE), key=rms)
+        ranked = sorted((silence for silence in silences if len(silence) >= 3 * FADE), key=rms)
         kept = ranked[len(ranked) // 10 : len(ranked) // 10 + max(1, len(ranked) // 2)]
         return cls(tuple(kept))
 

@@ -57,7 +57,9 @@ def source_utterances(utterances: Sequence[Utterance], end_ms: int) -> list[Sour
         utterances: All utterances of a recording.
         end_ms: Length of the recording.
     """
-    timed = sorted((each for each in utterances if each.span), key=lambda each: each.span or TimeSpan(0, 0))
+    timed = sorted(
+        (utterance for utterance in utterances if utterance.span), key=lambda each: each.span or TimeSpan(0, 0)
+    )
     ends = 0
     found = []
     for at, each in enumerate(timed):

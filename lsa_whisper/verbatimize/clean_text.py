@@ -145,8 +145,8 @@ def insert(utterance: Utterance, insertions: Sequence[Insertion]) -> Utterance:
     """
     body = utterance.body
     pieces, at = [], 0
-    for each in sorted(insertions, key=lambda one: one.offset):  # stable
-        pieces += [body[at : each.offset], each.text]
-        at = each.offset
+    for insertion in sorted(insertions, key=lambda one: one.offset):  # stable
+        pieces += [body[at : insertion.offset], insertion.text]
+        at = insertion.offset
     head = utterance.main[: len(utterance.main) - len(body)]
     return replace(utterance, main=head + "".join(pieces) + body[at:])

@@ -192,7 +192,7 @@ class Constraint:
         if state.at + 1 < len(arc.tokens):
             keep(state._replace(at=state.at + 1), inserted)
             return
-        inserted = (*inserted, *((slot.utterance, each) for each in arc.insertions))
+        inserted = (*inserted, *((slot.utterance, insertion) for insertion in arc.insertions))
         keep(State(state.slot + 1) if arc.advances else State(state.slot, arc.ends, state.spent + arc.cost), inserted)
 
     def _read_free(self, state: State, inserted: Inserted, tokens: Sequence[int], keep: _Keep) -> None:

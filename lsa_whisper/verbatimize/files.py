@@ -15,7 +15,7 @@ VERBATIM_FOLDER = "verbatim"
 
 def fluent_words(transcript: Transcript) -> list[tuple[str, list[str]]]:
     """Return the speaker and the fluent words of each utterance, which the verbatim transcript keeps."""
-    return [(each.speaker, each.fluent()) for each in transcript.utterances]
+    return [(utterance.speaker, utterance.fluent()) for utterance in transcript.utterances]
 
 
 def with_bodies(source: Transcript, bodies: Mapping[int, str], comment: str) -> Transcript:

@@ -139,7 +139,7 @@ def _verbatimize_file(job: AlignmentJob, audio: Path | None, settings: _Settings
         raise CorpusError(f"{job.transcript}: contains no utterance; is it a CHAT transcript?")
     if has_result(job.target, source, fluent_words, "other words"):
         return VerbatimFile(job.transcript, job.target, skipped=True)
-    if not any(each.span for each in source.utterances):
+    if not any(utterance.span for utterance in source.utterances):
         raise CorpusError(f"{job.transcript}: has no times; add them with 'lsa-whisper align' first")
     recording = find_recording(job, source, audio)
     language = next(iter(source.languages), "eng")

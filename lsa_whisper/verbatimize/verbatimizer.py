@@ -79,11 +79,11 @@ class Verbatimizer:
         """
         labels = self._style.labels
         members = [utterances[at] for at in window.members]
-        texts = [read_clean_text(each, labels) for each in members]
+        texts = [read_clean_text(member, labels) for member in members]
         prompt = self._prompt(members)
         limit = int(self._checkpoint.model.config.max_target_positions) - len(prompt)
         slots = window_slots(
-            texts, [each.speaker for each in members], self._vocabulary,
+            texts, [member.speaker for member in members], self._vocabulary,
             language=self._language, stamps=bool(self._stamps_s),
         )  # fmt: skip
         constraint = Constraint(slots, self._vocabulary, limit)
@@ -105,7 +105,7 @@ class Verbatimizer:
         return bodies
 
     def _prompt(self, members: Sequence[Utterance]) -> list[int]:
-        text = " ".join(filter(None, (encode(each, _FLUENT) for each in members))) if self._prompted else ""
+        text = " ".join(filter(None, (encode(member, _FLUENT) for member in members))) if self._prompted else ""
         model = self._checkpoint.model
         positions = int(model.config.max_target_positions)
         return self._style.before(self._begin, self._checkpoint.tokenizer, model.generation_config, text, positions)

@@ -65,7 +65,7 @@ class Converted:
         kept = TerminalTable(
             "Held", ("", "before", "after"), [[name, _cell(one), _cell(two)] for name, one, two in held]
         )
-        failed = _first([each.reason for each in self.failed_files], "failed")
+        failed = _first([file.reason for file in self.failed_files], "failed")
         return render_text(
             table, *([kept] if self.written else []), *failed, *_first(self.losses, "lost"), *_first(self.notes, "note")
         )
@@ -163,7 +163,11 @@ def _convert_one(
 ) -> None:
     """Write one transcript, and add its counts, losses and notes to ``converted``."""
     transcript = found.transcript
-    if format in TIMED_FORMATS and transcript.utterances and not any(each.span for each in transcript.utterances):
+    if (
+        format in TIMED_FORMATS
+        and transcript.utterances
+        and not any(utterance.span for utterance in transcript.utterances)
+    ):
         untimed = ", ".join(name for name in FORMAT_SUFFIXES if name not in TIMED_FORMATS)
         raise FormatError(
             f"{file.path}: no utterance has times, which {format} needs; `align` adds them, or choose one of {untimed}"

@@ -56,10 +56,10 @@ def counts_of(transcript: Transcript) -> TranscriptCounts:
     """Return what a CHAT transcript holds."""
     words = marks = times = 0
     by_text: dict[str, tuple[int, int]] = {}  # long conversations say the same again and again
-    for each in transcript.utterances:
-        if (text := each.text) not in by_text:
-            by_text[text] = _words_and_marks(each)
-        words, marks, times = words + by_text[text][0], marks + by_text[text][1], times + (each.span is not None)
+    for utterance in transcript.utterances:
+        if (text := utterance.text) not in by_text:
+            by_text[text] = _words_and_marks(utterance)
+        words, marks, times = words + by_text[text][0], marks + by_text[text][1], times + (utterance.span is not None)
     return TranscriptCounts(len(transcript.utterances), words, marks, times)
 
 
@@ -84,7 +84,10 @@ def read_back(text: str | bytes, transcript: Transcript, format: str) -> Transcr
     """Return what a program reads from ``text``, which is ``transcript`` in this format; nothing may be there."""
     if format in FOR_PEOPLE:  # each utterance stands there as it is
         shown = NOTES if format == "docx" else ()
-        kept = ((each, tuple(tier for tier in each.tiers if tier.name in shown)) for each in transcript.utterances)
+        kept = (
+            (utterance, tuple(tier for tier in utterance.tiers if tier.name in shown))
+            for utterance in transcript.utterances
+        )
         return Transcript([replace(each, tiers=tiers) for each, tiers in kept])
     data = text if isinstance(text, bytes) else text.encode(errors="replace")
     suffix = f".{FORMAT_SUFFIXES[format].lower()}"
@@ -131,7 +134,7 @@ def _lost_words(before: Iterable[Utterance], after: Iterable[Utterance]) -> Iter
 
 
 def _words(utterances: Iterable[Utterance]) -> Counter[str]:
-    return Counter(_bare(word) for each in utterances for word in transcribed_words(each))
+    return Counter(_bare(word) for utterance in utterances for word in transcribed_words(utterance))
 
 
 def _bare(word: str) -> str:

@@ -157,7 +157,7 @@ def nxt_files(path: Path) -> list[Path]:
     """Return the files of the meeting whose NXT words stand in ``path``, one for each speaker, ``path`` first."""
     meeting = path.name.partition(".")[0]
     others = (each for each in path.parent.iterdir() if each.name.startswith(f"{meeting}."))
-    return [path, *sorted(each for each in others if _suffix(each) == ".words.xml" and each != path)]
+    return [path, *sorted(other for other in others if _suffix(other) == ".words.xml" and other != path)]
 
 
 def _headers(source: Source, headers: Path) -> list[str]:

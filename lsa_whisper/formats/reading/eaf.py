@@ -106,7 +106,7 @@ def _fill(slots: dict[str, int | None], run: Sequence[_Point], before: int | Non
 
 def read_media(descriptors: Sequence[Element], source: Source) -> None:
     """Take name and kind of the first recording, and note the others, and times that do not begin with a recording."""
-    names = [_file_name(each) for each in descriptors]
+    names = [_file_name(descriptor) for descriptor in descriptors]
     for name, each in zip(names, descriptors, strict=True):
         origin = each.get("TIME_ORIGIN", "0")
         if origin != "0":
@@ -218,9 +218,9 @@ def _interpolate(slots: dict[str, int | None], annotations: _Annotations, source
     if not missing:
         return
     by_tier: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for each in annotations.values():
-        if each.slots:
-            by_tier[each.tier].append(each.slots)
+    for annotation in annotations.values():
+        if annotation.slots:
+            by_tier[annotation.tier].append(annotation.slots)
     for pairs in by_tier.values():
         interpolate_slots(slots, pairs)
     still = sum(value is None for value in slots.values())

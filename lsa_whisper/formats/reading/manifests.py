@@ -104,15 +104,15 @@ def _cut(row: Mapping[str, Any], here: str) -> Iterator[tuple[str, SpokenText, s
         raise FormatError(f"{here}: a Lhotse cut needs its recording and its list of supervisions; write it again")
     name = path if isinstance(path, str) and path else name
     first = span_of_seconds(0, row.get("start") or 0, here)
-    for each in supervisions:
-        if not isinstance(each, Mapping) or not isinstance(each.get("text"), str):
+    for supervision in supervisions:
+        if not isinstance(supervision, Mapping) or not isinstance(supervision.get("text"), str):
             raise FormatError(f"{here}: a supervision of this cut has no text; add it, or drop the cut")
-        start = span_of_seconds(0, each.get("start"), here)
-        length = span_of_seconds(0, each.get("duration"), here)
+        start = span_of_seconds(0, supervision.get("start"), here)
+        length = span_of_seconds(0, supervision.get("duration"), here)
         if first and start and length:
             begin = first.end_ms + start.end_ms
             span = TimeSpan(begin, begin + length.end_ms)
-            yield name, SpokenText(_speaker(each), each["text"], span, place=here), _language(each)
+            yield name, SpokenText(_speaker(supervision), supervision["text"], span, place=here), _language(supervision)
 
 
 def _speaker(row: Mapping[str, Any]) -> str:

@@ -67,7 +67,7 @@ def join_tiers(tiers: Sequence[TextTier], source: Source, conventions: Conventio
     utterances: dict[str, list[TierText]] = {}
     for tier in tiers:
         if uses[tier.name] == "utterance":
-            texts = [replace(each, speaker=tier.speaker) for each in tier.texts if each.text.strip()]
+            texts = [replace(text, speaker=tier.speaker) for text in tier.texts if text.text.strip()]
             utterances[tier.name] = [each for _, each in sorted(_with_starts(texts), key=itemgetter(0))]
     for tier in tiers:
         speaker = _lone_speaker(tier, {each.name for each in tiers})
@@ -78,7 +78,7 @@ def join_tiers(tiers: Sequence[TextTier], source: Source, conventions: Conventio
     for tier in tiers:
         use = uses[tier.name]
         if use == "ignore":
-            if any(each.text for each in tier.texts) and not tier.ignored:
+            if any(text.text for text in tier.texts) and not tier.ignored:
                 source.lost.append(f"tier {tier.name!r} is not used")
             continue
         if use == "utterance":
@@ -118,21 +118,21 @@ def _lone_speaker(tier: TextTier, names: set[str]) -> str | None:
 
 
 def _are_words(texts: Sequence[TierText]) -> bool:
-    return all(each.span for each in texts) and not any(" " in each.text.strip() for each in texts)
+    return all(text.span for text in texts) and not any(" " in text.text.strip() for text in texts)
 
 
 def _cut(words: Sequence[TierText], speaker: str) -> list[TierText]:
     """Return utterances of ``words``, cut at pauses."""
-    timed = (RecognizedWord(each.text, each.span, speaker, each.place) for each in words if each.span and each.text)
+    timed = (RecognizedWord(word.text, word.span, speaker, word.place) for word in words if word.span and word.text)
     return [TierText(each.speaker, each.text, each.span, each.words, place=each.place) for each in utterances_of(timed)]
 
 
 def _with_starts(texts: Iterable[TierText]) -> Iterator[tuple[int, TierText]]:
     """Yield each text with its start; one without times has that of the text before it."""
     start_ms = 0
-    for each in texts:
-        start_ms = each.span.start_ms if each.span else start_ms
-        yield start_ms, each
+    for text in texts:
+        start_ms = text.span.start_ms if text.span else start_ms
+        yield start_ms, text
 
 
 def _use(tier: TextTier, tiers: Sequence[TextTier], conventions: Conventions) -> str:
@@ -153,7 +153,7 @@ def _is_remark(tier: TextTier) -> bool:
 
 
 def _has_texts(tier: TextTier) -> bool:
-    return any(each.text.strip() for each in tier.texts)
+    return any(text.text.strip() for text in tier.texts)
 
 
 def words_speaker(name: str, names: set[str]) -> str | None:
@@ -194,9 +194,9 @@ def _chat_name(tier: TextTier, use: str) -> str:
 def _by_holder(texts: Sequence[TierText], tier: TextTier, source: Source) -> dict[int, list[TierText]]:
     """Return the texts of ``tier`` by the index of the utterance that holds them, and note those that none holds."""
     names = {each.name: at for at, each in enumerate(texts) if each.name}
-    starts = [each.span.start_ms if each.span else 0 for each in texts]
+    starts = [text.span.start_ms if text.span else 0 for text in texts]
     found: dict[int, list[TierText]] = {}
-    spoken = [each for each in tier.texts if each.text.strip()]
+    spoken = [text for text in tier.texts if text.text.strip()]
     for each in spoken:
         at = next((names[name] for name in each.holders if name in names), None)
         at = _holder(texts, starts, each) if at is None else at
@@ -226,9 +226,9 @@ def _with_words(texts: list[TierText], found: Mapping[int, list[TierText]]) -> l
     """Return the utterances with their words, which are in order of time, or else in the order of the file."""
     made = list(texts)
     for at, words in found.items():
-        if all(each.timed for each in words):
+        if all(word.timed for word in words):
             words = sorted(words, key=lambda each: each.span.start_ms if each.span else 0)
-        timed = ((each.text, each.span if each.timed else None) for each in words)
+        timed = ((word.text, word.span if word.timed else None) for word in words)
         made[at] = replace(made[at], words=tuple(timed))
     return made
 
@@ -236,5 +236,5 @@ def _with_words(texts: list[TierText], found: Mapping[int, list[TierText]]) -> l
 def _with_dependents(texts: list[TierText], found: Mapping[int, list[TierText]], name: str) -> list[TierText]:
     made = list(texts)
     for at, dependents in found.items():
-        made[at] = replace(made[at], tiers=(*made[at].tiers, *((name, each.text) for each in dependents)))
+        made[at] = replace(made[at], tiers=(*made[at].tiers, *((name, dependent.text) for dependent in dependents)))
     return made

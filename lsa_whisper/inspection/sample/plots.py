@@ -69,7 +69,7 @@ _Row = tuple[str, Disfluency | None]
 
 def timeline(file: SampleFile) -> Plot:
     """Return the timeline of a transcript: by time, or by utterance where there are no times."""
-    timed = any(each.span for each in file.transcript.utterances)
+    timed = any(utterance.span for utterance in file.transcript.utterances)
     events = list(timed_events(file.transcript))
     most = sorted(file.speakers, key=lambda one: -one.measures.sample.total_words)[:_MAX_SPEAKERS]
     codes = [one.code for one in file.speakers if one in most]

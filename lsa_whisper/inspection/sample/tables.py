@@ -126,9 +126,9 @@ class _Counts:
         events = Counter(
             event.kind
             for file, one in speakers
-            for each in file.transcript.utterances
-            if each.speaker == one.code
-            for event in each.reading.events
+            for utterance in file.transcript.utterances
+            if utterance.speaker == one.code
+            for event in utterance.reading.events
         )
         words, syllables = (
             sum(one.measures.disfluency[what] or 0 for _, one in speakers) for what in ("words", "syllables")

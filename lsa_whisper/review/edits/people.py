@@ -136,7 +136,9 @@ def _with_people(transcript: Transcript, people: dict[str, Participant], speaker
 def _header(line: Line, people: dict[str, Participant]) -> Line | None:
     """Return a header as it should be; ``None`` if it is about a participant who is no longer there."""
     if line.name == "@Participants":
-        entries = ", ".join(" ".join(filter(None, (each.code, each.name, each.role))) for each in people.values())
+        entries = ", ".join(
+            " ".join(filter(None, (person.code, person.name, person.role))) for person in people.values()
+        )
         return line if line.value == entries else Line(f"@Participants:\t{entries}{_line_end(line)}", line.number)
     if line.name == "@ID":
         fields = [part.strip() for part in line.value.split("|")]

@@ -54,7 +54,7 @@ def with_checked_state(transcript: Transcript) -> Transcript:
     >>> serialize(with_checked_state(done)).splitlines()[0]
     '@Comment:\twritten; checked by a person'
     """
-    complete = bool(transcript.utterances) and all(each.reviewed for each in transcript.utterances)
+    complete = bool(transcript.utterances) and all(utterance.reviewed for utterance in transcript.utterances)
     old, new = (NOT_CHECKED, CHECKED) if complete else (CHECKED, NOT_CHECKED)
     lines = {
         at: Line(_replaced(block.raw, old, new), block.number)

@@ -249,7 +249,7 @@ def split_span(utterances: Sequence[Utterance], span: TimeSpan) -> list[TimeSpan
 
 
 def _participants(utterances: Sequence[Utterance], header: TranscriptHeader) -> list[Participant]:
-    known = {each.code: each for each in header.turns.participants} if header.turns else {}
+    known = {participant.code: participant for participant in header.turns.participants} if header.turns else {}
     # Everyone with a turn is a participant, even if none of their words was recognized.
     codes = dict.fromkeys([*known, *(each.speaker for each in utterances)]) or {header.speaker: None}
     return [

@@ -46,12 +46,24 @@ def low_confidence_rows(confidences: Confidences) -> list[ReviewRow]:
     """
     calibration, file = confidences.calibration, confidences.recording
     rows = [_row(0.0, MISSED, file, span, "", "speech, and too few words", "") for span in confidences.missed]
-    for each in confidences.utterances:
-        if (confidence := utterance_confidence(each.scores, calibration)) is not None:
-            rows.append(_row(confidence, "utterance", file, each.span, each.speaker, each.text, each.text))
-        for word, score, span in zip(each.words, each.scores, each.word_spans, strict=True):
+    for utterance in confidences.utterances:
+        if (confidence := utterance_confidence(utterance.scores, calibration)) is not None:
+            rows.append(
+                _row(confidence, "utterance", file, utterance.span, utterance.speaker, utterance.text, utterance.text)
+            )
+        for word, score, span in zip(utterance.words, utterance.scores, utterance.word_spans, strict=True):
             if score is not None:
-                rows.append(_row(calibration(score), "word", file, span or each.span, each.speaker, word, each.text))
+                rows.append(
+                    _row(
+                        calibration(score),
+                        "word",
+                        file,
+                        span or utterance.span,
+                        utterance.speaker,
+                        word,
+                        utterance.text,
+                    )
+                )
     return sort_by_confidence(row for row in rows if row["confidence"] < REVIEW_THRESHOLD)
 
 

@@ -154,5 +154,5 @@ def _convert_out_of_memory(spec: TranscriberSpec, audio: Path) -> Iterator[None]
 
 def _counts(transcript: Transcript) -> tuple[int, int]:
     # Counted on copies: an utterance keeps what was read from it, which is ten megabytes for three hours.
-    words = sum(len(replace(each).verbatim()) for each in transcript.utterances)
+    words = sum(len(replace(utterance).verbatim()) for utterance in transcript.utterances)
     return len(transcript.utterances), words

@@ -142,7 +142,9 @@ _HESITATION = "%HESITATION"
 def is_google(found: Mapping[str, Any]) -> bool:
     """Return whether ``found`` has a list of results with alternatives."""
     results = _google_results(found)
-    return isinstance(results, list) and any(isinstance(each, Mapping) and "alternatives" in each for each in results)
+    return isinstance(results, list) and any(
+        isinstance(result, Mapping) and "alternatives" in result for result in results
+    )
 
 
 def _google_results(found: Mapping[str, Any]) -> Any:

@@ -44,7 +44,12 @@ def _regions(task: Mapping[str, Any], place: str) -> Iterator[SpokenText]:
     """Yield the regions of the first annotation that is not empty: what has one ``id`` is one region."""
     annotations = [each for each, _ in rows(task.get("annotations"), f"{place}, annotation")]
     result = next(
-        (each.get("result") for each in annotations if each.get("result") and not each.get("was_cancelled")), None
+        (
+            annotation.get("result")
+            for annotation in annotations
+            if annotation.get("result") and not annotation.get("was_cancelled")
+        ),
+        None,
     )
     regions: dict[Any, dict[str, Any]] = {}
     for each, here in rows(result, f"{place}, region"):

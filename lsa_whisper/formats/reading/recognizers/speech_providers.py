@@ -100,7 +100,9 @@ _UNKNOWN = "UU"
 def is_speechmatics(found: Mapping[str, Any]) -> bool:
     """Return whether ``found`` has results with a type and a start, as Speechmatics writes them."""
     results = found.get("results")
-    return isinstance(results, list) and any(isinstance(each, Mapping) and "start_time" in each for each in results)
+    return isinstance(results, list) and any(
+        isinstance(result, Mapping) and "start_time" in result for result in results
+    )
 
 
 def read_speechmatics(found: Mapping[str, Any], source: Source, place: str) -> None:

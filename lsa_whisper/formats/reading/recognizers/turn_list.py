@@ -63,14 +63,14 @@ def _is_turn(row: Any) -> bool:
 
 def _parts(turn: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     words = turn.get("words")
-    return [each for each in words if isinstance(each, Mapping)] if isinstance(words, list) else []
+    return [word for word in words if isinstance(word, Mapping)] if isinstance(words, list) else []
 
 
 def read(found: Mapping[str, Any], source: Source, place: str) -> None:
     """Add each turn as recognized."""
     turns, whole = list(rows(_turns(found), f"{place}: utterance")), _transcription(found)
     languages = whole.get("languages")
-    named = [each for each in languages if isinstance(each, str)] if isinstance(languages, list) else []
+    named = [language for language in languages if isinstance(language, str)] if isinstance(languages, list) else []
     spoken = (text_of(each, "language") for each, _ in turns)
     source.language = next(filter(None, (*named, source.language, *spoken)), None)
     for each, here in turns:

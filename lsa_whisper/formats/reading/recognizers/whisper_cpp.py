@@ -24,10 +24,13 @@ def read(found: Mapping[str, Any], source: Source, place: str) -> None:
     result = found.get("result")
     source.language = text_of(result, "language") or None if isinstance(result, Mapping) else None
     segments = list(_segments(found, place))
-    single = [each for each in segments if each.span and len(each.text.split()) == 1]
+    single = [segment for segment in segments if segment.span and len(segment.text.split()) == 1]
     if len(segments) > 2 and 10 * len(single) >= 7 * len(segments):
         source.spoken = utterances_of(
-            (RecognizedWord(each.text, each.span or TimeSpan(0, 0), each.speaker, each.place) for each in segments),
+            (
+                RecognizedWord(segment.text, segment.span or TimeSpan(0, 0), segment.speaker, segment.place)
+                for segment in segments
+            ),
             source.language,
         )
     else:

@@ -31,19 +31,19 @@ def _listed(found: Mapping[str, Any]) -> list[Any]:
     if isinstance(tokens := found.get("tokens"), list):
         return _joined(tokens)
     utterances = found.get("utterances")
-    return [part for each in utterances for part in _parts(each)] if isinstance(utterances, list) else []
+    return [part for utterance in utterances for part in _parts(utterance)] if isinstance(utterances, list) else []
 
 
 def _joined(tokens: list[Any]) -> list[Any]:
     """Return the words that ``tokens`` make up, without those of a translation."""
     words: list[Any] = []
     last: dict[str, Any] = {}
-    for each in tokens:
-        text = each.get("text") if isinstance(each, Mapping) else None
+    for token in tokens:
+        text = token.get("text") if isinstance(token, Mapping) else None
         if not isinstance(text, str):
-            words.append(each)
-        elif text not in _NO_WORDS and each.get("translation_status") != "translation":
-            speaker, start, end = (each.get(name) for name in ("speaker", "start_ms", "end_ms"))
+            words.append(token)
+        elif text not in _NO_WORDS and token.get("translation_status") != "translation":
+            speaker, start, end = (token.get(name) for name in ("speaker", "start_ms", "end_ms"))
             if last and not text[:1].isspace() and not last["text"][-1:].isspace() and last["speaker"] == speaker:
                 last |= {"text": last["text"] + text, "end": last["end"] if end is None else end}
             else:
