@@ -37,7 +37,7 @@ demo: $(BASE)
 WORKERS ?= 2
 # A second thread makes models as small as those of the tests slower.
 test test-long test-slow test-faults: export OMP_NUM_THREADS ?= 1
-PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore tests/faults
+PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore tests/faults
 test: $(READY)
 	$(PYTEST) -m 'not slow' $(ARGS)
 
@@ -45,9 +45,7 @@ test: $(READY)
 test-long: $(READY)
 	LSA_WHISPER_TEST_EXAMPLES=10000 $(PYTEST) -m hypothesis
 
-# Training in several processes, whole commands from end to end, pages in a browser: half an hour on two cores. These tests
-# wait for browsers and for commands that they start, so that three at a time leave no core idle.
-test-slow: WORKERS = 3
+# Training in several processes, whole commands from end to end, pages in a browser: half an hour on two cores.
 test-slow: $(READY)
 	$(PYTEST) -m slow --durations 20
 
