@@ -45,7 +45,7 @@ def find_transcripts(
 
     Raises:
         LinkError: A result would be written outside the given folders, because of a link.
-        CorpusError: A path does not exist, there is no transcript, two results would have one path, or ``audio`` is
+        CorpusError: A path does not exist or holds no transcript, two results would have one path, or ``audio`` is
             one recording for several transcripts.
     """
     inputs = [Path(each) for each in ([transcripts] if isinstance(transcripts, str | Path) else transcripts)]

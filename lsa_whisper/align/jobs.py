@@ -164,7 +164,7 @@ def _write(
             blocks.append(block)
             continue
         result = next(results)
-        words = [(word.word.text, word.span) for word in result.words]
+        words = [(placed.word.text, placed.span) for placed in result.words]
         if block.span is not None:
             blocks.append(with_word_tier(block, words) if words and not block.word_times else block)
         else:

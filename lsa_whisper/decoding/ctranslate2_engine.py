@@ -119,8 +119,7 @@ class CTranslate2Decoder:
 
     def _detect(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
         start = self._start[: self._start.index(int(self._converted.settings.decoder_start_token_id)) + 1]
-        hidden = self._encoded(windows)
-        begun = self._first_steps(start, hidden, len(windows))
+        begun = self._first_steps(start, self._encoded(windows), len(windows))
         rows = np.stack([logits for logits, _ in begun])
         scores = torch.from_numpy(rows[:, [*self._languages.values()]]).softmax(dim=-1).tolist()
         return [dict(zip(self._languages, row, strict=True)) for row in scores]
@@ -141,9 +140,11 @@ class CTranslate2Decoder:
 
     def _spectra(self, windows: Sequence[np.ndarray]) -> np.ndarray:
         """Return the log-mel spectra ``(batch, mels, frames)`` of windows with one length of encoder inputs."""
-        input_s = self._converted.encoder_input_s(max(map(len, windows)) / self._rate_hz)
         with self._spectra_lock:
-            return np.asarray(log_mel(self._converted.feature_extractor, windows, input_s).numpy())
+            return np.asarray(log_mel(self._converted.feature_extractor, windows, self._input_s(windows)).numpy())
+
+    def _input_s(self, windows: Sequence[np.ndarray]) -> float:
+        return self._converted.encoder_input_s(max(map(len, windows)) / self._rate_hz)
 
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         durations_s = [min(len(window) / self._rate_hz, self._converted.context_s) for window in windows]
@@ -184,7 +185,10 @@ class CTranslate2Decoder:
         return windows
 
     def _encoded(self, windows: Sequence[np.ndarray]) -> Any:
-        return self._last.encoded(windows, lambda some: self._model.encode(storage_view(self._spectra(some))), inserted)
+        encode = self._model.encode
+        return self._last.encoded(
+            windows, lambda some: encode(storage_view(self._spectra(some))), inserted, self._input_s
+        )
 
     def _verified(self, rules: DecodingRules, hidden: Any, durations_s: Sequence[float]) -> list[_Row]:
         """Return the same as :meth:`_generate`, as the rules choose it."""

@@ -42,6 +42,7 @@ class LastEncoded:
         windows: Sequence[np.ndarray],
         encode: Callable[[Sequence[np.ndarray]], Any],
         inserted: Callable[[Any, Any, int], Any],
+        input_s: Callable[[Sequence[np.ndarray]], float],
     ) -> Any:
         """Return what ``encode`` makes of a batch of windows; one of them may have been encoded before.
 
@@ -49,16 +50,16 @@ class LastEncoded:
             windows: float32 mono samples.
             encode: Returns ``(batch, positions, width)``.
             inserted: Puts one encoded window at an index among others.
+            input_s: Returns the length of the encoder's input for a batch, which differs if it is trimmed.
         """
         last = self._last  # another thread may set it
         at = next((at for at, window in enumerate(windows) if last and np.array_equal(last[0], window)), None)
-        if last is None or at is None:
-            hidden = encode(windows)
-            if len(windows) == 1:
-                self._last = (windows[0], hidden)
-            return hidden
-        if len(windows) == 1:
+        others = [window for number, window in enumerate(windows) if number != at]
+        if last and at is not None and not others:
             return last[1]
-        others = encode([*windows[:at], *windows[at + 1 :]])
-        is_as_long = others.shape[1:] == last[1].shape[1:]  # a batch of short windows may have a shorter input
-        return inserted(others, last[1], at) if is_as_long else encode(windows)
+        if last and at is not None and input_s(windows) == input_s([last[0]]) == input_s(others):
+            return inserted(encode(others), last[1], at)
+        hidden = encode(windows)
+        if len(windows) == 1:
+            self._last = (windows[0], hidden)
+        return hidden

@@ -134,6 +134,7 @@ class TransformersDecoder:
             windows,
             lambda some: encoder(self.features(some)).last_hidden_state,
             lambda others, one, at: torch.cat([others[:at], one, others[at:]]),
+            self._input_s,
         )
         return hidden
 
@@ -200,9 +201,11 @@ class TransformersDecoder:
 
     def features(self, windows: Sequence[np.ndarray]) -> torch.Tensor:
         """Return the log-mel spectra ``(batch, mels, frames)`` of windows with one length of encoder inputs."""
-        input_s = self._checkpoint.encoder_input_s(max(map(len, windows)) / self._rate_hz)
-        spectra = log_mel(self._checkpoint.feature_extractor, windows, input_s)
+        spectra = log_mel(self._checkpoint.feature_extractor, windows, self._input_s(windows))
         return spectra.to(self.model.device, self.model.dtype)
+
+    def _input_s(self, windows: Sequence[np.ndarray]) -> float:
+        return self._checkpoint.encoder_input_s(max(map(len, windows)) / self._rate_hz)
 
     def _limit(self, duration_s: float) -> int:
         positions = self.model.config.max_target_positions

@@ -23,6 +23,7 @@ _DOUBTFUL = 0.05
 """Probability of no speech above which a second text may be a loop: one of ten copies had 0.24, where hardly anything
 is spoken. Most right windows have less, and there people do repeat a sentence that is written several times."""
 _COPIES = re.compile(r"((?: \w+){1,20}?)\1{3,}(?!\w)")
+"""The same words four times and more, as loops have them; people rarely do."""
 MIN_ADDED = 0.3
 """Mean probability of words that only the first text has, below which they are left out, unless they are disfluent.
 
@@ -79,7 +80,7 @@ def likelier_text(first: DecodedWindow, second: DecodedWindow) -> DecodedWindow:
     if first.silent or not _is_trusted(first, second):
         return first
     ours, theirs = _words(first), _words(second)
-    if second.no_speech_prob > _DOUBTFUL and _is_loop(theirs, ours):
+    if second.no_speech_prob > _DOUBTFUL and _is_loop(ours, theirs):
         return first
     chosen = _chosen(ours, theirs)
     if chosen == ours:
@@ -93,7 +94,7 @@ def _is_trusted(first: DecodedWindow, second: DecodedWindow) -> bool:
     return second.complete and min(first.avg_logprob, second.avg_logprob) >= LOGPROB_THRESHOLD
 
 
-def _is_loop(second: Sequence[_Word], first: Sequence[_Word]) -> bool:
+def _is_loop(first: Sequence[_Word], second: Sequence[_Word]) -> bool:
     """Return whether a second text says the same words four times and more, which the first does not repeat."""
     spoken, theirs = ("".join(f" {word.letters}" for word in text) for text in (first, second))
     return any(spoken.count(run[1]) < 2 for run in _COPIES.finditer(theirs))

@@ -36,7 +36,7 @@ def infer_all_marks(texts: Sequence[str], *, repetitions: bool, language: str = 
         for text, words in zip(texts, said, strict=True)
     ]
     if language == "eng":
-        marked = [retrace.text for retrace in mark_all_retraces([" ".join(words) for words in said])]
+        marked = [result.text for result in mark_all_retraces([" ".join(words) for words in said])]
     else:
         marked = [" ".join(_repeats(words)) for words in said]
     return list(map(without_spelled_repeats, marked))

@@ -198,6 +198,8 @@ def _without_slips(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
     >>> _without_slips([(1, "D: hi"), (2, "D; so"), (3, "P; no")])
     [(1, 'D: hi'), (2, 'D: so'), (3, 'P; no')]
     """
+    if not any(";" in line for _, line in lines):
+        return lines
     names = {re.escape(name) for _, line in lines if (name := split_speaker(line)[0])}
     slip = re.compile(rf"\A({'|'.join(names)})\s?;(?=\s)")
     return [(number, slip.sub(r"\1:", line)) for number, line in lines]

@@ -67,7 +67,7 @@ def join_tiers(tiers: Sequence[TextTier], source: Source, conventions: Conventio
     utterances: dict[str, list[TierText]] = {}
     for tier in tiers:
         if uses[tier.name] == "utterance":
-            texts = [replace(text, speaker=tier.speaker) for text in tier.texts if text.text.strip()]
+            texts = [replace(entry, speaker=tier.speaker) for entry in tier.texts if entry.text.strip()]
             utterances[tier.name] = [each for _, each in sorted(_with_starts(texts), key=itemgetter(0))]
     for tier in tiers:
         speaker = _lone_speaker(tier, {each.name for each in tiers})
@@ -78,7 +78,7 @@ def join_tiers(tiers: Sequence[TextTier], source: Source, conventions: Conventio
     for tier in tiers:
         use = uses[tier.name]
         if use == "ignore":
-            if any(text.text for text in tier.texts) and not tier.ignored:
+            if any(entry.text for entry in tier.texts) and not tier.ignored:
                 source.lost.append(f"tier {tier.name!r} is not used")
             continue
         if use == "utterance":
@@ -118,7 +118,7 @@ def _lone_speaker(tier: TextTier, names: set[str]) -> str | None:
 
 
 def _are_words(texts: Sequence[TierText]) -> bool:
-    return all(text.span for text in texts) and not any(" " in text.text.strip() for text in texts)
+    return all(entry.span for entry in texts) and not any(" " in entry.text.strip() for entry in texts)
 
 
 def _cut(words: Sequence[TierText], speaker: str) -> list[TierText]:
@@ -153,7 +153,7 @@ def _is_remark(tier: TextTier) -> bool:
 
 
 def _has_texts(tier: TextTier) -> bool:
-    return any(text.text.strip() for text in tier.texts)
+    return any(entry.text.strip() for entry in tier.texts)
 
 
 def words_speaker(name: str, names: set[str]) -> str | None:
@@ -196,7 +196,7 @@ def _by_holder(texts: Sequence[TierText], tier: TextTier, source: Source) -> dic
     names = {each.name: at for at, each in enumerate(texts) if each.name}
     starts = [text.span.start_ms if text.span else 0 for text in texts]
     found: dict[int, list[TierText]] = {}
-    spoken = [text for text in tier.texts if text.text.strip()]
+    spoken = [entry for entry in tier.texts if entry.text.strip()]
     for each in spoken:
         at = next((names[name] for name in each.holders if name in names), None)
         at = _holder(texts, starts, each) if at is None else at

@@ -113,7 +113,7 @@ def join_utterances(transcript: Transcript, number: int) -> Transcript:
     Dependent tiers of the same name are joined. The result counts as reviewed if both are.
 
     Raises:
-        EditError: There is no next utterance, or another speaker has it.
+        EditError: The utterance is the last one, or another speaker has the next.
     """
     first = transcript.utterances[_known(transcript, number)]
     if number + 1 >= len(transcript.utterances):
