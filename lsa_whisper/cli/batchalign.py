@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import call, main, show
+from lsa_whisper.cli.group import call, main, run
 from lsa_whisper.cli.types import LANGUAGE, OUT, PATH
 
 
@@ -28,16 +27,14 @@ def batchalign() -> None:
 @click.option("-o", "--out", type=OUT, help="Folder for the transcripts; default: next to the audio.")
 @click.option("-n", "--num-speakers", type=int, help="Report transcripts with another number of speakers.")
 @click.option("--force-cpu", is_flag=True, help="Run on the CPU.")
-@click.option("--wor/--nowor", default=False, show_default=True, help="Write the time of each word.")
-@click.option("--batch-size", type=click.IntRange(1), default=8, show_default=True, help="Windows decoded together.")
+@click.option("--wor/--nowor", default=False, help="Write the time of each word.")
+@click.option("--batch-size", type=click.IntRange(1), default=8, help="Windows decoded together.")
 def batchalign_transcribe(**parameters: Any) -> None:
     """Transcribe recordings through Batchalign, with every disfluency.
 
     Example: lsa-whisper batchalign transcribe visits -o transcripts --model runs/demo/full --lang eng
     """
-    done = call("batchalign transcribe", **parameters)
-    show(done.table())
-    sys.exit(done.exit_code)
+    run("batchalign transcribe", **parameters)
 
 
 @batchalign.command("run", context_settings={"ignore_unknown_options": True})

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import call, main, show
+from lsa_whisper.cli.group import main, run
 from lsa_whisper.cli.types import OUT, PATH, page_language_option
 
 
@@ -18,34 +18,25 @@ from lsa_whisper.cli.types import OUT, PATH, page_language_option
 @click.option("--audio", type=PATH, help="Folder of the recordings, to play utterances in the report.")
 @click.option("--embed-audio", is_flag=True, help="Put the sound into report.html, to send it as one file.")
 @page_language_option
-@click.option(
-    "--summary/--no-summary", default=True, show_default=True, help="Also write summary.html: one page to print."
-)
+@click.option("--summary/--no-summary", default=True, help="Also write summary.html: one page to print.")
 @click.option(
     "--decide",
     default="auto",
-    show_default=True,
     metavar="METRIC",
     help="Metric that decides which system is better: auto, wer_verbatim, wer_fluent, disfluency_f1 ...",
 )
 @click.option(
     "--group",
     default="auto",
-    show_default=True,
     type=click.Choice(["auto", "name", "folder", "file"]),
     help="What tells that recordings are of one person, for the intervals.",
 )
 @click.option(
-    "--samples",
-    default=2000,
-    show_default=True,
-    type=click.IntRange(min=40),
-    help="Bootstrap resamples for the confidence intervals.",
+    "--samples", default=2000, type=click.IntRange(min=40), help="Bootstrap resamples for the confidence intervals."
 )
 @click.option(
     "--collar",
     default=500,
-    show_default=True,
     type=click.IntRange(min=0),
     help="Milliseconds by which the onsets of a disfluency may differ to match in time.",
 )
@@ -68,7 +59,7 @@ def evaluate(**parameters: Any) -> None:
 
     (the demo writes these transcripts)
     """
-    show(call("evaluate", **parameters).table())
+    run("evaluate", **parameters)
 
 
 @main.command("compare-runs")
@@ -80,4 +71,4 @@ def compare_runs(**parameters: Any) -> None:
 
     Example: lsa-whisper compare-runs runs/demo/full runs/demo/lora -o report
     """
-    show(call("compare-runs", **parameters).table())
+    run("compare-runs", **parameters)

@@ -122,7 +122,10 @@ def _in_one_sentence(error: click.UsageError) -> str:
     return f"{said}; see '{' '.join(['lsa-whisper', *path, '--help'])}'"
 
 
-@click.group(cls=_Commands, context_settings={"max_content_width": 80, "help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands,
+    context_settings={"max_content_width": 80, "help_option_names": ["-h", "--help"], "show_default": True},
+)
 @click.version_option(__version__, prog_name="lsa-whisper")
 @click.option(
     "--local_rank",
@@ -159,6 +162,14 @@ def function_of(command: str) -> Callable[..., Any]:
 def call(command: str, **parameters: Any) -> Any:
     """Call the command's library function and return its result."""
     return function_of(command)(**parameters)
+
+
+def run(command: str, **parameters: Any) -> None:
+    """Call the command's library function, print the result, and exit with its status if something failed."""
+    done = call(command, **parameters)
+    show(done.table() if hasattr(done, "table") else done)
+    if status := getattr(done, "exit_code", 0):
+        sys.exit(status)
 
 
 _PARAMETER = re.compile(r"`(\w+)(?:=([^`]*))?`")

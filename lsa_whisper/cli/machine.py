@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import call, main, show
+from lsa_whisper.cli.group import main, run
 from lsa_whisper.cli.types import MODEL, OUT, PATH
 
 
@@ -21,21 +20,17 @@ def doctor(**parameters: Any) -> None:
 
     Example: lsa-whisper doctor
     """
-    found = call("doctor", **parameters)
-    show(found.table())
-    sys.exit(found.exit_code)
+    run("doctor", **parameters)
 
 
 @main.command()
-@click.option("-o", "--out", default=Path("runs/demo"), show_default=True, type=OUT, help="Folder for all results.")
+@click.option("-o", "--out", default=Path("runs/demo"), type=OUT, help="Folder for all results.")
 @click.option("--corpus", type=PATH, help="CHAT and audio with a card; the shipped storybook when not given.")
 @click.option("--model", type=MODEL, help="The checkpoint to start from; the shipped nano when not given.")
-@click.option(
-    "--seed", default=0, show_default=True, help="Decides the order of the data and the adapter's first weights."
-)
+@click.option("--seed", default=0, help="Decides the order of the data and the adapter's first weights.")
 def demo(**parameters: Any) -> None:
     """Run a small example of the complete workflow; the last line is the report's path.
 
     Example: lsa-whisper demo
     """
-    show(call("demo", **parameters))
+    run("demo", **parameters)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import call, main, show
+from lsa_whisper.cli.group import call, main, run, show
 from lsa_whisper.cli.types import LANGUAGE, MODEL, OUT, PAGE, PATH, TABLE, page_language_option
 
 
@@ -17,53 +17,36 @@ from lsa_whisper.cli.types import LANGUAGE, MODEL, OUT, PAGE, PATH, TABLE, page_
 @click.option(
     "--labels",
     default="chat",
-    show_default=True,
     help="Label style: chat, verbatim or fluent. chat/1 uses CHAT's own codes instead of short symbols.",
 )
 @click.option("--speaker-codes", is_flag=True, help="Prefix each utterance with its speaker code (*CHI:).")
 @click.option("--audio", type=PATH, help="Folder of the recordings, if they are not next to the transcripts.")
 @click.option("--card", type=PATH, help="Corpus card. Default: card.yaml in the corpus folder.")
-@click.option(
-    "--context",
-    "context_s",
-    default=30.0,
-    show_default=True,
-    help="Maximum window length in seconds; the model's context.",
-)
+@click.option("--context", "context_s", default=30.0, help="Maximum window length in seconds; the model's context.")
 @click.option("--one-utterance", is_flag=True, help="One utterance per window, no packing.")
-@click.option("--without-timestamps", default=0.2, show_default=True, help="Share of windows without timestamps.")
+@click.option("--without-timestamps", default=0.2, help="Share of windows without timestamps.")
 @click.option(
     "--prompt-kind",
     default="previous",
-    show_default=True,
     help="What a prompt is: the previous window's text, or the window's own fluent text (see verbatimize).",
 )
 @click.option(
     "--with-prompt", type=float, help="Share of windows with a prompt. Default: 0, or 1 with --prompt-kind fluent."
 )
-@click.option("--non-speech", default=0.01, show_default=True, help="Share of silent windows with empty text.")
-@click.option(
-    "--seed", default=0, show_default=True, help="Random seed for margins, timestamps, prompts and silent windows."
-)
+@click.option("--non-speech", default=0.01, help="Share of silent windows with empty text.")
+@click.option("--seed", default=0, help="Random seed for margins, timestamps, prompts and silent windows.")
 @click.option("--reviewed", is_flag=True, help="Take only utterances that a person has reviewed (see review).")
 @click.option("--language", type=LANGUAGE, help="Language of all windows, in place of the transcripts'.")
-@click.option(
-    "--shards", default=0, show_default=True, help="Also write each split as N Parquet files that contain the audio."
-)
-@click.option(
-    "--processes", default=1, show_default=True, help="Number of worker processes; does not affect the result."
-)
+@click.option("--shards", default=0, help="Also write each split as N Parquet files that contain the audio.")
+@click.option("--processes", default=1, help="Number of worker processes; does not affect the result.")
 @click.option("--repair-bullets", is_flag=True, help="Use times that lost their control characters: dog . 500_900")
 @click.option(
-    "--speaker-from",
-    metavar="PATTERN",
-    help="Which files have the same person, by their names: '{speaker}_{visit}'.",
+    "--speaker-from", metavar="PATTERN", help="Which files have the same person, by their names: '{speaker}_{visit}'."
 )
 @click.option(
     "--splice",
     metavar="RATE",
     default=0.0,
-    show_default=True,
     help="Spliced versions of each train utterance: the same speaker with more disfluencies.",
 )
 @click.option(
@@ -79,14 +62,12 @@ def prepare(**parameters: Any) -> None:
 
     Example: lsa-whisper prepare corpora/storybook -o build/storybook --context 6
     """
-    show(call("prepare", **parameters).table())
+    run("prepare", **parameters)
 
 
 @main.command()
 @click.argument("path", type=PATH)
-@click.option(
-    "--mode", default="strict", show_default=True, type=click.Choice(["strict", "flucalc"]), help="Counting convention."
-)
+@click.option("--mode", default="strict", type=click.Choice(["strict", "flucalc"]), help="Counting convention.")
 @click.option("--json", is_flag=True, help="Print JSON instead of tables.")
 @click.option("--check", is_flag=True, help="List violations of CHAT's rules; exit status 1 if there are errors.")
 @click.option("--fix", is_flag=True, help="Repair what has one correct repair, keep the original, list the others.")
@@ -123,12 +104,7 @@ def inspect(**parameters: Any) -> None:
 @main.command()
 @click.argument("transcripts", nargs=-1, required=True, type=PATH)
 @click.option("-o", "--out", required=True, type=OUT, help="Output folder for the marked copies.")
-@click.option(
-    "--threshold",
-    default=0.23,
-    show_default=True,
-    help="Least probability of a retrace: higher gives fewer and surer marks.",
-)
+@click.option("--threshold", default=0.23, help="Least probability of a retrace: higher gives fewer and surer marks.")
 @click.option("--language", type=LANGUAGE, help="ISO 639-3 code. Default: the first of @Languages.")
 def mark(**parameters: Any) -> None:
     """Propose fillers, cut-off words and retraces in transcripts without them.
@@ -138,37 +114,24 @@ def mark(**parameters: Any) -> None:
 
     Example: lsa-whisper mark corpora/storybook/test -o build/marked
     """
-    done = call("mark", **parameters)
-    show(done)
-    sys.exit(done.exit_code)
+    run("mark", **parameters)
 
 
 @main.command()
 @click.argument("inputs", nargs=-1, required=True, type=PATH)
 @click.option("-o", "--out", required=True, type=OUT, help="Output folder.")
 @click.option(
-    "--format",
-    default="cha",
-    show_default=True,
-    help="Output format: cha, eaf, textgrid, salt, json, srt, vtt, txt, csv, docx.",
+    "--format", default="cha", help="Output format: cha, eaf, textgrid, salt, json, srt, vtt, txt, csv, docx."
 )
 @click.option("--from", "from_", multiple=True, metavar="SUFFIX", help="Read only these files: slt, eaf, json.")
 @click.option("--conventions", type=PATH, help="YAML file with your speakers, tiers and brackets.")
 @click.option(
-    "--notation",
-    default="auto",
-    show_default=True,
-    help="How the texts mark disfluencies: chat, salt, plain, or auto to find out.",
+    "--notation", default="auto", help="How the texts mark disfluencies: chat, salt, plain, or auto to find out."
 )
+@click.option("--language", type=LANGUAGE, default="eng", help="Language, ISO 639-3, of files that name none.")
+@click.option("--speaker", default="PAR", help="Speaker code, for files that name none.")
 @click.option(
-    "--language", type=LANGUAGE, default="eng", show_default=True, help="Language, ISO 639-3, of files that name none."
-)
-@click.option("--speaker", default="PAR", show_default=True, help="Speaker code, for files that name none.")
-@click.option(
-    "--infer-marks/--no-infer-marks",
-    default=True,
-    show_default=True,
-    help="Mark fillers, cut-off words and repetitions in plain text.",
+    "--infer-marks/--no-infer-marks", default=True, help="Mark fillers, cut-off words and repetitions in plain text."
 )
 @click.option("--headers", type=PATH, help="CHAT file, or folder of them, whose headers are taken.")
 @click.option("--lossless", is_flag=True, help="Fail each file that would lose anything, and do not write it.")
@@ -180,6 +143,4 @@ def convert(**parameters: Any) -> None:
 
     Example: lsa-whisper convert corpora/storybook/test -o build/eaf --format eaf
     """
-    done = call("convert", **parameters)
-    show(done.table())
-    sys.exit(done.exit_code)
+    run("convert", **parameters)

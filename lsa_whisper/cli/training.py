@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import call, main, show
+from lsa_whisper.cli.group import call, main, run, show
 from lsa_whisper.cli.types import MODEL, OUT, PATH, RECIPE, SOURCE
 
 
@@ -17,13 +17,7 @@ from lsa_whisper.cli.types import MODEL, OUT, PATH, RECIPE, SOURCE
 )
 @click.option("--set", multiple=True, metavar="KEY=VALUE", help="Override a recipe value: training.learning_rate=1e-5.")
 @click.option("-o", "--out", type=OUT, help="Folder for the checkpoint; the recipe's, or runs/ and SOURCE's name.")
-@click.option(
-    "--processes",
-    default=1,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Processes of this machine that train together.",
-)
+@click.option("--processes", default=1, type=click.IntRange(1), help="Processes of this machine that train together.")
 @click.option(
     "--force", is_flag=True, help="Train even if the plan does not fit this machine or required tools are missing."
 )
@@ -47,7 +41,7 @@ def recipes(context: click.Context) -> None:
     Example: lsa-whisper recipes
     """
     if context.invoked_subcommand is None:
-        show(call("recipes").table())
+        run("recipes")
 
 
 @recipes.command("show")
@@ -57,7 +51,7 @@ def recipes_show(**parameters: Any) -> None:
 
     Example: lsa-whisper recipes show whisper-large-v3-lora > mine.yaml
     """
-    show(call("recipes show", **parameters))
+    run("recipes show", **parameters)
 
 
 @recipes.command("new", no_args_is_help=True)
@@ -71,32 +65,32 @@ def recipes_new(**parameters: Any) -> None:
 
     Example: lsa-whisper recipes new build/storybook --model nano -o mine.yaml
     """
-    show(call("recipes new", **parameters))
+    run("recipes new", **parameters)
 
 
 @main.command("estimate-memory")
 @click.argument("model")
 @click.option("--recipe", type=PATH, help="Use this recipe's adapter, batch and checkpointing.")
 @click.option("--set", multiple=True, metavar="KEY=VALUE", help="Override a recipe value: training.learning_rate=1e-5.")
-@click.option("--gpus", default=1, show_default=True, help="Number of GPUs; 0 trains on the CPU.")
-@click.option("--gpu-memory", default=24.0, show_default=True, help="GiB of each GPU.")
+@click.option("--gpus", default=1, help="Number of GPUs; 0 trains on the CPU.")
+@click.option("--gpu-memory", default=24.0, help="GiB of each GPU.")
 @click.option("--host-memory", type=float, help="GiB of host memory to check the plans against.")
 @click.option(
     "--batch-size", type=int, help="Windows per GPU and step; the recipe's by default, or the largest that fits."
 )
-@click.option("--label-tokens", default=128, show_default=True, help="Tokens in the longest label.")
+@click.option("--label-tokens", default=128, help="Tokens in the longest label.")
 def estimate_memory(**parameters: Any) -> None:
     """Estimate memory for every strategy and recommend one, as lines of a recipe.
 
     Example: lsa-whisper estimate-memory large-v3 --gpu-memory 16
     """
-    show(call("estimate-memory", **parameters).table())
+    run("estimate-memory", **parameters)
 
 
 @main.command()
 @click.argument("checkpoint", type=MODEL)
 @click.option("-o", "--out", required=True, type=OUT, help="Folder to write.")
-@click.option("--to", default="hf", show_default=True, type=click.Choice(["hf", "ct2", "ggml"]), help="Format.")
+@click.option("--to", default="hf", type=click.Choice(["hf", "ct2", "ggml"]), help="Format.")
 @click.option(
     "--dtype", help="float32 (default), float16, bfloat16; for ct2 also int8, int8_float16; ggml is always float16."
 )
@@ -105,7 +99,7 @@ def export(**parameters: Any) -> None:
 
     Example: lsa-whisper export runs/demo/lora -o exported
     """
-    show(call("export", **parameters))
+    run("export", **parameters)
 
 
 @main.group(invoke_without_command=True)
@@ -116,7 +110,7 @@ def models(context: click.Context) -> None:
     Example: lsa-whisper models
     """
     if context.invoked_subcommand is None:
-        show(call("models").table())
+        run("models")
 
 
 @models.command("use")
@@ -128,7 +122,7 @@ def use(**parameters: Any) -> None:
 
     Example: lsa-whisper models use runs/demo/full
     """
-    show(call("models use", **parameters))
+    run("models use", **parameters)
 
 
 @main.command()
@@ -141,7 +135,7 @@ def use(**parameters: Any) -> None:
     multiple=True,
     help="Weight of each checkpoint, in order; of two, that of the first is enough. Default: equal.",
 )
-@click.option("--dtype", default="float32", show_default=True, help="float32, float16 or bfloat16.")
+@click.option("--dtype", default="float32", help="float32, float16 or bfloat16.")
 def merge(**parameters: Any) -> None:
     """Average the weights of several runs, or of a run and its base.
 
@@ -149,4 +143,4 @@ def merge(**parameters: Any) -> None:
 
     Example: lsa-whisper merge runs/demo/full runs/demo/lora --weight 0.5 -o merged
     """
-    show(call("merge", **parameters).table())
+    run("merge", **parameters)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import GroupedCommand, call, function_of, main, show
+from lsa_whisper.cli.group import GroupedCommand, function_of, main, run, show
 from lsa_whisper.cli.types import LANGUAGE, MODEL, PATH, TABLE, TRANSCRIPT_OR_FOLDER, device_option, verbose_option
 
 _GROUPS = {
@@ -41,7 +41,6 @@ _GROUPS = {
     "formats",
     multiple=True,
     default=("cha",),
-    show_default=True,
     help="In addition to cha: srt, vtt, txt, csv, docx, json, textgrid, eaf, salt; also srt,eaf.",
 )
 @click.option("--also-fluent", is_flag=True, help="Also write the text without disfluencies, into the folder fluent.")
@@ -64,24 +63,27 @@ _GROUPS = {
 @click.option(
     "--prompt",
     default="",
+    show_default=False,
     help="Text that the model reads before each window, as if it had been spoken before: the topic, or how names are "
     "spelled.",
 )
+@click.option("--speaker", default="PAR", help="Code of the speaker, if the model does not write who speaks.")
+@click.option("--speaker-role", "role", default="Participant", help="That speaker's role in @ID.")
 @click.option(
-    "--speaker", default="PAR", show_default=True, help="Code of the speaker, if the model does not write who speaks."
+    "--corpus-name",
+    default="",
+    show_default=False,
+    help="Name of the corpus in @ID; default: the folder of the recording.",
 )
-@click.option("--speaker-role", "role", default="Participant", show_default=True, help="That speaker's role in @ID.")
-@click.option("--corpus-name", default="", help="Name of the corpus in @ID; default: the folder of the recording.")
 @click.option(
     "--rename-media/--no-rename-media",
     default=True,
-    show_default=True,
     help="Write names that CLAN can read where a recording has one that it cannot.",
 )
 @click.option("--batch-size", type=int, help="Windows decoded together; default: as many as suit the machine.")
 @device_option
-@click.option("--dtype", default="auto", show_default=True, help="auto, float32, bfloat16, float16; for ct2 also int8.")
-@click.option("--engine", default="transformers", show_default=True, help="Decoding library: transformers or ct2.")
+@click.option("--dtype", default="auto", help="auto, float32, bfloat16, float16; for ct2 also int8.")
+@click.option("--engine", default="transformers", help="Decoding library: transformers or ct2.")
 @click.option(
     "--beams",
     type=int,
@@ -100,34 +102,23 @@ _GROUPS = {
 @click.option(
     "--retraces/--no-retraces",
     default=True,
-    show_default=True,
     help="Mark retraces that the words show and the model left unmarked (chat labels).",
 )
 @click.option(
     "--windows",
     default="speech",
-    show_default=True,
     help="How a long recording is divided. speech: it is cut in silences. sequential: each window starts where "
     "the text of the last one ends, and the model is shown that text.",
 )
-@click.option("--vad", default="either", show_default=True, help="Voice activity detection: either, silero or energy.")
-@click.option(
-    "--no-speech-threshold",
-    default=0.6,
-    show_default=True,
-    help="Probability of no speech above which a text is dropped.",
-)
+@click.option("--vad", default="either", help="Voice activity detection: either, silero or energy.")
+@click.option("--no-speech-threshold", default=0.6, help="Probability of no speech above which a text is dropped.")
 @click.option(
     "--logprob-threshold",
     default=-1.0,
-    show_default=True,
     help="Mean log-probability above which such a text, or any text of a very quiet recording, is kept.",
 )
 @click.option(
-    "--channels",
-    default="mix",
-    show_default=True,
-    help="Channels to transcribe: mix, one (2), or one speaker per channel (CHI,INV).",
+    "--channels", default="mix", help="Channels to transcribe: mix, one (2), or one speaker per channel (CHI,INV)."
 )
 @click.option(
     "--speakers",
@@ -138,6 +129,7 @@ _GROUPS = {
 @click.option(
     "--roles",
     default="",
+    show_default=False,
     metavar="CHI,MOT",
     help="Codes of the speakers, one each: a child is told by pitch, others by how long they speak; to be checked in "
     "review.",
@@ -177,27 +169,21 @@ def transcribe(**parameters: Any) -> None:
 @main.command()
 @click.argument("model", type=MODEL)
 @click.argument("sessions", type=PATH)
-@click.option("--language", type=LANGUAGE, default="eng", show_default=True, help="Language of the speech.")
-@click.option("--batch-size", type=click.IntRange(1), default=8, show_default=True, help="Windows decoded together.")
+@click.option("--language", type=LANGUAGE, default="eng", help="Language of the speech.")
+@click.option("--batch-size", type=click.IntRange(1), default=8, help="Windows decoded together.")
 @device_option
 def calibrate(**parameters: Any) -> None:
     """Calibrate a model's confidences on held-out sessions, for transcribe --review.
 
     Example: lsa-whisper calibrate runs/demo/full corpora/storybook/dev
     """
-    show(call("calibrate", **parameters).table())
+    run("calibrate", **parameters)
 
 
 @main.command("choose-heads")
 @click.argument("model", type=MODEL)
 @click.argument("corpus", nargs=-1, required=True, type=PATH)
-@click.option(
-    "--window-count",
-    type=click.IntRange(1),
-    default=40,
-    show_default=True,
-    help="Number of windows of the corpus to decode.",
-)
+@click.option("--window-count", type=click.IntRange(1), default=40, help="Number of windows of the corpus to decode.")
 @device_option
 def choose_heads(**parameters: Any) -> None:
     """Choose a model's alignment heads on a corpus with word times (%wor).
@@ -206,4 +192,4 @@ def choose_heads(**parameters: Any) -> None:
 
     Example: lsa-whisper choose-heads models/nano corpora/storybook/dev
     """
-    show(call("choose-heads", **parameters).table())
+    run("choose-heads", **parameters)

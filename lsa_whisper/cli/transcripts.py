@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import call, main, show
+from lsa_whisper.cli.group import main, run
 from lsa_whisper.cli.types import LANGUAGE, MODEL, OUT, PATH, TABLE, device_option, page_language_option, verbose_option
 
 
@@ -16,16 +15,16 @@ from lsa_whisper.cli.types import LANGUAGE, MODEL, OUT, PATH, TABLE, device_opti
 @click.option("--audio", type=PATH, help="Folder of the recordings, if they are not next to the transcripts.")
 @click.option("--model", type=MODEL, help="Model for recordings without a transcript; its calibration is used.")
 @click.option("--compare", type=PATH, help="A second transcript, or a folder of them, to show side by side.")
-@click.option("--flag", default="10%", show_default=True, help="Share of the words that are flagged, the worst ones.")
-@click.option("--open/--no-open", "open_page", default=True, show_default=True, help="Open the page in the browser.")
+@click.option("--flag", default="10%", help="Share of the words that are flagged, the worst ones.")
+@click.option("--open/--no-open", "open_page", default=True, help="Open the page in the browser.")
 @page_language_option
-@click.option("--port", default=0, show_default=True, help="Port on this machine; 0 takes a free one.")
+@click.option("--port", default=0, help="Port on this machine; 0 takes a free one.")
 def review(**parameters: Any) -> None:
     """Check and correct transcripts beside their recordings, on a page of this machine.
 
     Example: lsa-whisper review visits
     """
-    show(call("review", **parameters))
+    run("review", **parameters)
 
 
 @main.command()
@@ -42,11 +41,10 @@ def review(**parameters: Any) -> None:
 @click.option(
     "--vad",
     default="energy",
-    show_default=True,
     type=click.Choice(["energy", "either", "silero"]),
     help="Voice activity detection: either, silero or energy.",
 )
-@click.option("--batch-size", type=click.IntRange(1), default=8, show_default=True, help="Windows decoded together.")
+@click.option("--batch-size", type=click.IntRange(1), default=8, help="Windows decoded together.")
 @device_option
 @verbose_option
 def align(**parameters: Any) -> None:
@@ -56,9 +54,7 @@ def align(**parameters: Any) -> None:
 
     Example: lsa-whisper align interview.cha --audio interview.wav
     """
-    done = call("align", **parameters)
-    show(done.table())
-    sys.exit(done.exit_code)
+    run("align", **parameters)
 
 
 @main.command()
@@ -71,7 +67,6 @@ def align(**parameters: Any) -> None:
 @click.option(
     "--prompt-kind",
     default="auto",
-    show_default=True,
     type=click.Choice(["auto", "fluent", "none"]),
     help="Give the model the cleaned text as a prompt; auto: if it was trained with that (see prepare --prompt-kind).",
 )
@@ -85,6 +80,4 @@ def verbatimize(**parameters: Any) -> None:
 
     Example: lsa-whisper verbatimize interview.cha --audio interview.wav --model runs/verbatim
     """
-    done = call("verbatimize", **parameters)
-    show(done.table())
-    sys.exit(done.exit_code)
+    run("verbatimize", **parameters)

@@ -111,11 +111,7 @@ MODEL = _ModelType()
 SOURCE = _SourceType()
 LANGUAGE = _LanguageType()
 device_option = click.option(
-    "--device",
-    type=_DeviceType(),
-    default="auto",
-    show_default=True,
-    help="auto, cpu, cuda, cuda:1, or mps on a Mac.",
+    "--device", type=_DeviceType(), default="auto", help="auto, cpu, cuda, cuda:1, or mps on a Mac."
 )
 verbose_option = click.option(
     "-v", "--verbose", is_flag=True, help="Also print the architecture and the vocabulary of the model."
@@ -124,7 +120,6 @@ verbose_option = click.option(
 page_language_option = click.option(
     "--page-language",
     default="en",
-    show_default=True,
     type=click.Choice(PAGE_LANGUAGES),
     help="Language of the page: English, German or Spanish.",
 )
