@@ -19,21 +19,11 @@ from lsa_whisper.chat.scan import Token, scan
 from lsa_whisper.chat.tree import Group, Item, Marker, Word
 from lsa_whisper.chat.word import WordKind, read_word
 
-COUNTS = (
-    "prolongation",
-    "broken_word",
-    "block",
-    "part_word_repetition",
-    "part_word_repetition_iterations",
-    "whole_word_repetition",
-    "monosyllabic_whole_word_repetition",
-    "fragment",
-    "phrase_repetition",
-    "word_revision",
-    "phrase_revision",
-    "pause",
-    "filled_pause",
-)
+_COUNT_NAMES = """
+    prolongation broken_word block part_word_repetition part_word_repetition_iterations whole_word_repetition
+    monosyllabic_whole_word_repetition fragment phrase_repetition word_revision phrase_revision pause filled_pause
+"""
+COUNTS = tuple(_COUNT_NAMES.split())
 """The counts, in the order of FluCalc's columns."""
 
 REPEATED_SOUND = re.compile(r"↫([^↫]*)↫?")

@@ -41,12 +41,16 @@ def write(transcript: Transcript, path: str | Path) -> None:
     Raises:
         LsaWhisperError: The file cannot be written.
     """
+    write_atomic(encoded(transcript), path)
+
+
+def encoded(transcript: Transcript) -> bytes:
+    """Return the bytes that :func:`write` writes."""
     text = serialize(transcript)
     try:
-        data = text.encode(transcript.encoding)
+        return text.encode(transcript.encoding)
     except UnicodeEncodeError:  # characters not in Latin-1, or lone surrogates from file names that are not UTF-8
-        data = text.encode(errors="replace")
-    write_atomic(data, path)
+        return text.encode(errors="replace")
 
 
 def compose(
@@ -69,7 +73,7 @@ def compose(
         media_kind: ``audio`` or ``video``.
         comments: One ``@Comment`` line each.
     """
-    spoken = _in_order(utterances)
+    spoken = _without_overlaps(in_order(utterances))
     lines = ["@UTF8", "@Begin", f"@Languages:\t{', '.join(languages)}"]
     names = (" ".join(part for part in (p.code, re.sub(r"[\s,]+", "_", p.name), p.role) if part) for p in participants)
     lines.append(f"@Participants:\t{', '.join(names)}")
@@ -87,13 +91,17 @@ def _identity(person: Participant) -> str:
     return f"@ID:\t{'|'.join(getattr(named, field).replace('|', '/') for field in ID_FIELDS)}|"
 
 
-def _in_order(utterances: Iterable[Utterance]) -> list[Utterance]:
-    """Sort by time (utterances without times stay after their predecessor) and remove overlaps within a speaker."""
+def in_order(utterances: Iterable[Utterance]) -> list[Utterance]:
+    """Return the utterances in order of time; one without times stays behind the one before it."""
     starts: list[int] = []
     spoken = list(utterances)
     for one in spoken:
         starts.append(one.span.start_ms if one.span else starts[-1] if starts else 0)
-    spoken = [spoken[at] for at in sorted(range(len(spoken)), key=starts.__getitem__)]
+    return [spoken[at] for at in sorted(range(len(spoken)), key=starts.__getitem__)]
+
+
+def _without_overlaps(spoken: list[Utterance]) -> list[Utterance]:
+    """Return the utterances, in which each speaker has ended one before the next begins."""
     ends: dict[str, int] = {}
     last_start = 0
     for at, one in enumerate(spoken):

@@ -32,29 +32,11 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 _FOLDER = Path(__file__).with_name("page")
-_MODULES = (
-    "main",
-    "server",
-    "state",
-    "list",
-    "row",
-    "waveform",
-    "player",
-    "keys",
-    "editor",
-    "commands",
-    "filters",
-    "start",
-    "compare",
-    "help",
-    "drag",
-    "speakers",
-    "typing",
-    "settings",
-    "gaps",
-    "replace",
-    "spectrogram",
-)
+_MODULE_NAMES = """
+    main server state list row waveform player keys editor commands filters start compare help drag speakers typing
+    settings gaps replace spectrogram
+"""
+_MODULES = tuple(_MODULE_NAMES.split())
 PAGE_FILES: dict[str, str] = {
     "index.html": "text/html",
     "style.css": "text/css",

@@ -18,6 +18,7 @@ from typing import Any
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Transcript
+from lsa_whisper.chat.serialize import encoded
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.review.edits import Change, EditError, verify_edit, with_checked_state
 from lsa_whisper.review.history import History, step_as_dict, step_from_dict
@@ -147,7 +148,7 @@ class SavedTranscript:
     def take_foreign(self) -> None:
         """Take the version of another program as the transcript; it is one step, so undoing it gives one's own."""
         data, self.foreign, self.remark = self.path.read_bytes(), None, ""
-        self._keep_other(_encoded(self.transcript))
+        self._keep_other(encoded(self.transcript))
         self._digest = _digest(data)
         step = self.history.take(chat.read(self.path), "other_program", at_s=time.time())
         self._append({"step": step_as_dict(step)} if step else {"active_s": 0.0})
@@ -168,7 +169,7 @@ class SavedTranscript:
         return Change.between(before, self.transcript)
 
     def _save(self, entry: dict[str, Any]) -> None:
-        data = _encoded(self.transcript)
+        data = encoded(self.transcript)
         self._digest = _digest(data)
         self._append(entry)
         write_atomic(data, self.path)
@@ -204,7 +205,7 @@ class SavedTranscript:
             self.revision += 1
             states.append(entry["digest"])
         self.history = history
-        own = _encoded(history.transcript)
+        own = encoded(history.transcript)
         if _digest(own) == self._digest:
             return
         if self._digest in states[-2:] and self._ended_in_save():
@@ -244,15 +245,6 @@ class SavedTranscript:
     def _keep_other(self, data: bytes) -> None:
         name = f"{self.path.stem}.{_digest(data)[:8]}{self.path.suffix}"
         write_atomic(data, self.kept.with_name(name), own=True)
-
-
-def _encoded(transcript: Transcript) -> bytes:
-    """Return the bytes of a transcript, as :func:`lsa_whisper.chat.write` writes them."""
-    text = chat.serialize(transcript)
-    try:
-        return text.encode(transcript.encoding)
-    except UnicodeEncodeError:
-        return text.encode(errors="replace")
 
 
 def _digest(data: bytes) -> str:

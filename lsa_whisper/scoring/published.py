@@ -25,29 +25,13 @@ Utterances = Sequence[Utterance]
 
 _FILLERS = frozenset(("um", "uhm", "em", "mhm", "uhhm", "eh", "uh", "hm"))
 _ENDINGS = (("'s", "is"), ("'ve", "have"), ("'d", "had"), ("'m", "am"))
+_SPELLINGS = """
+    ok: okay; gimme: give me; hafta: have to; havta: have to; hadta: had to; dunno: don't know; wanna: want to;
+    gonna: going to; gotta: got to; kinda: kind of; sorta: sort of; alright: all right; alrightie: all right;
+    shoulda: should have; sposta: supposed to; til: until; mm: hm; hmm: hm; this'll: this will
+"""
 _SPELLED_OUT = {
-    word: spelled.split()
-    for word, spelled in {
-        "ok": "okay",
-        "gimme": "give me",
-        "hafta": "have to",
-        "havta": "have to",
-        "hadta": "had to",
-        "dunno": "don't know",
-        "wanna": "want to",
-        "gonna": "going to",
-        "gotta": "got to",
-        "kinda": "kind of",
-        "sorta": "sort of",
-        "alright": "all right",
-        "alrightie": "all right",
-        "shoulda": "should have",
-        "sposta": "supposed to",
-        "til": "until",
-        "mm": "hm",
-        "hmm": "hm",
-        "this'll": "this will",
-    }.items()
+    word.strip(): spelled.split() for word, _, spelled in (row.partition(":") for row in _SPELLINGS.split(";"))
 }
 _SPELLED_OUT_LATER = {"lemme": ["let", "me"], "outta": ["out", "of"]}
 _REACH = 2
@@ -188,7 +172,7 @@ def errors(mode: str, reference: Utterances, hypothesis: Utterances, language: s
 
 def whisper_errors(reference: Utterances, hypothesis: Utterances, language: str = "eng") -> WordErrors:
     """Return the counts after Whisper's normalizer for the language; see ``MODES["whisper"].rules``."""
-    normalize = _whisper_normalizer() if language == "eng" else _basic_normalizer(language in _LETTERS)
+    normalize = _whisper_normalizer(language)
     expected, found = (_verbatim(each, without_unintelligible=True) for each in (reference, hypothesis))
     return plain_errors(normalize(" ".join(expected)).split(), normalize(" ".join(found)).split())
 
@@ -201,22 +185,16 @@ _LETTERS = frozenset(("zho", "cmn", "yue", "jpn", "tha", "lao", "mya"))
 """Languages without spaces between words, in which Whisper's paper compares letters."""
 
 
-@lru_cache(maxsize=2)
-def _basic_normalizer(split_letters: bool) -> Callable[[str], str]:
+@lru_cache(maxsize=1 << 3)
+def _whisper_normalizer(language: str = "eng") -> Callable[[str], str]:
     try:
         from whisper_normalizer.basic import BasicTextNormalizer
-    except ImportError:
-        raise MissingExtraError("`as_=whisper`", "whisper-normalizer", "whisper") from None
-    rules: Callable[[str], str] = BasicTextNormalizer(split_letters=split_letters)
-    return rules
-
-
-@lru_cache(maxsize=1)
-def _whisper_normalizer() -> Callable[[str], str]:
-    try:
         from whisper_normalizer.english import EnglishTextNormalizer
     except ImportError:
         raise MissingExtraError("`as_=whisper`", "whisper-normalizer", "whisper") from None
+    if language != "eng":
+        basic: Callable[[str], str] = BasicTextNormalizer(split_letters=language in _LETTERS)
+        return basic
     normalizer = EnglishTextNormalizer()
     for pattern in _NOT_OPENAIS:
         normalizer.replacers.pop(pattern, None)

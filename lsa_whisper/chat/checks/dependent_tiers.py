@@ -42,15 +42,12 @@ def alignment_faults(utterance: Utterance) -> Iterator[tuple[Line, int, str, str
             items, ending = _items(tier.value)
             if tier.name == "%mor":
                 units = sum(len(_CLITICS.split(item)) for item in items) + (ending != "")
-            for offset, code, message in _morphology(utterance, tier, items, ending):
-                yield tier, offset, code, message
+            yield from ((tier, *part) for part in _morphology(utterance, tier, items, ending))
     for tier in utterance.tiers:
         if tier.name == "%gra" and tier.value:
-            for offset, code, message in _relations(tier, units):
-                yield tier, offset, code, message
+            yield from ((tier, *part) for part in _relations(tier, units))
         elif tier.name in ("%pho", "%mod", "%sin") and tier.value:
-            for offset, code, message in _sounds(utterance, tier):
-                yield tier, offset, code, message
+            yield from ((tier, *part) for part in _sounds(utterance, tier))
 
 
 def _items(value: str) -> tuple[list[str], str]:

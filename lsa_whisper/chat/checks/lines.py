@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Iterator
 
@@ -58,7 +59,6 @@ _TIMES = {
     "@Time Start": re.compile(_CLOCK),
     "@Time Duration": re.compile(rf"{_CLOCK}(?:-{_CLOCK})?"),
 }
-_MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def header_problems(transcript: Transcript) -> Iterator[Problem]:
@@ -185,6 +185,5 @@ def is_date(text: str) -> bool:
     match = _DATE.fullmatch(text)
     if not match or match[2] not in MONTHS:
         return False
-    day, month, year = int(match[1]), MONTHS.index(match[2]), int(match[3])
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    return 1 <= day <= _MONTH_DAYS[month] - (month == 1 and not leap)
+    _, days = calendar.monthrange(int(match[3]), MONTHS.index(match[2]) + 1)
+    return 1 <= int(match[1]) <= days

@@ -18,7 +18,12 @@ _CODE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _PRECODE = re.compile(r"\[-\s+(\S+?)\s*\]")
-_PAIRS = {"‹": "›", "〔": "〕"}
+_PAIRS = (
+    ("“", "”", "unmatched-quotation", "a quotation within a quotation"),
+    ("‹", "›", "unmatched-unit", "‹ within ‹ ›"),
+    ("〔", "〕", "unmatched-unit", "〔 within 〔 〕"),
+)
+"""Marks that belong together, the rule of those that stand alone, and the message about one inside another pair."""
 _PAIRED = "∆∇°▁▔☺♋⁇∬∮⁎"
 """Marks of voice quality, which stand before and after the words that they are about."""
 _SCOPE = re.compile(r"&([{}])([nl]=[^\s{}]+)(?![^\s<>]*\})")
@@ -37,8 +42,9 @@ def token_faults(body: str, context: CheckContext) -> Iterator[TierFault]:
             yield from _pause(token)
         elif token.text in ('"', "…"):
             yield token.offset, "character", f"{token.text} is not allowed on a main tier"
-    yield from _quotations(tokens)
-    yield from _units(tokens)
+        elif token.text in ("‘", "’"):
+            yield token.offset, "apostrophe", f"{token.text} as a quotation mark"
+    yield from _unmatched(tokens)
     if not body.isascii():
         yield from _unpaired(tokens)
     if "&{" in body or "&}" in body:
@@ -89,37 +95,20 @@ def _places(tokens: Sequence[Token], context: CheckContext) -> Iterator[TierFaul
         begun = begun or token.kind in _SPEECH
 
 
-def _quotations(tokens: Sequence[Token]) -> Iterator[TierFault]:
-    start: Token | None = None
-    for token in tokens:
-        if token.text == "“":
-            if start:
-                yield token.offset, "unmatched-quotation", "a quotation within a quotation"
-            start = token
-        elif token.text == "”":
-            if not start:
-                yield token.offset, "unmatched-quotation", "” has no “"
-            start = None
-        elif token.text in ("‘", "’"):
-            yield token.offset, "apostrophe", f"{token.text} as a quotation mark"
-    if start:
-        yield start.offset, "unmatched-quotation", "“ has no ”"
-
-
-def _units(tokens: Sequence[Token]) -> Iterator[TierFault]:
-    for opening, closing in _PAIRS.items():
+def _unmatched(tokens: Sequence[Token]) -> Iterator[TierFault]:
+    for opening, closing, code, nested in _PAIRS:
         start: Token | None = None
         for token in tokens:
             if token.text == opening:
                 if start:
-                    yield token.offset, "unmatched-unit", f"{opening} within {opening} {closing}"
+                    yield token.offset, code, nested
                 start = token
             elif token.text == closing:
                 if not start:
-                    yield token.offset, "unmatched-unit", f"{closing} has no {opening}"
+                    yield token.offset, code, f"{closing} has no {opening}"
                 start = None
         if start:
-            yield start.offset, "unmatched-unit", f"{opening} has no {closing}"
+            yield start.offset, code, f"{opening} has no {closing}"
 
 
 def _unpaired(tokens: Sequence[Token]) -> Iterator[TierFault]:

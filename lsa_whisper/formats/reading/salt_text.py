@@ -16,24 +16,9 @@ from lsa_whisper.labels.repair import repair_text
 _VOWELS = "aeiou"
 _DOUBLED = re.compile(r"[^aeiou][aeiou][bdgklmnprt]$")
 _CONTRACTIONS = {
-    "'ll": "'ll",
-    "'m": "'m",
-    "'d": "'d",
-    "'re": "'re",
-    "'s": "'s",
-    "'ve": "'ve",
-    "'us": "'s",
-    "us": "'s",
-    "ll": "'ll",
-    "m": "'m",
-    "re": "'re",
-    "ve": "'ve",
-    "h's": "'s",
-    "h'd": "'d",
-    "h've": "'ve",
-    "d'd": "'d",
-    "d's": "'s",
-}
+    **{f"{mark}{verb}": f"'{verb}" for verb in ("ll", "m", "re", "ve") for mark in ("'", "")}, "h've": "'ve",
+    **dict.fromkeys(("'s", "'us", "us", "h's", "d's"), "'s"), **dict.fromkeys(("'d", "h'd", "d'd"), "'d"),
+}  # fmt: skip
 _NEGATIONS = ("n't", "'nt", "'t", "nt")
 _NEGATED = {"can": "can't", "ca": "can't", "will": "won't", "wo": "won't", "shall": "shan't", "sha": "shan't"}
 _INFLECTIONS = ("ed", "en", "ing", "er", "est", "y")

@@ -27,31 +27,21 @@ ROLES = {
 }
 """The role of each code that implies one."""
 
-_CODES = {
-    "child": "CHI",
-    "target child": "CHI",
-    "client": "CHI",
-    "examiner": "INV",
-    "interviewer": "INV",
-    "investigator": "INV",
-    "experimenter": "INV",
-    "clinician": "INV",
-    "mother": "MOT",
-    "mom": "MOT",
-    "mum": "MOT",
-    "father": "FAT",
-    "dad": "FAT",
-    "teacher": "TEA",
-    "student": "STU",
-    "therapist": "THE",
-    "participant": "PAR",
-    "patient": "PAR",
-    "subject": "PAR",
-    "adult": "ADU",
-    "sibling": "SIB",
-    "brother": "BRO",
-    "sister": "SIS",
+_WORDS = {
+    "CHI": "child, target child, client",
+    "INV": "examiner, interviewer, investigator, experimenter, clinician",
+    "MOT": "mother, mom, mum",
+    "FAT": "father, dad",
+    "TEA": "teacher",
+    "STU": "student",
+    "THE": "therapist",
+    "PAR": "participant, patient, subject",
+    "ADU": "adult",
+    "SIB": "sibling",
+    "BRO": "brother",
+    "SIS": "sister",
 }
+_CODES = {word: code for code, words in _WORDS.items() for word in words.split(", ")}
 """The code of each common word for a speaker."""
 
 _CODE = re.compile(r"[A-Z][A-Z0-9]{1,6}")

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Line, Participant, Transcript, Utterance
 from lsa_whisper.chat.model import participants
+from lsa_whisper.chat.serialize import in_order
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.names import names_in
 from lsa_whisper.formats.reading.notation import (
@@ -248,7 +249,7 @@ def _composed(made: list[Utterance], source: Source, people: Sequence[Participan
     lines = ["@UTF8", *first, "@Begin", *(line for line in headers if line not in first)]
     blocks: list[Line | Utterance] = [Line(f"{line}\n", number) for number, line in enumerate(lines, start=1)]
     number = len(blocks) + 1
-    for each in _in_order(made):
+    for each in in_order(made):
         blocks.append(each.numbered(number))
         number += 1 + len(each.tiers)
     return Transcript([*blocks, Line("@End\n", number)])
@@ -265,12 +266,3 @@ def _headers(source: Source, people: Sequence[Participant], language: str, *, ti
         at = next((at for at, line in enumerate(lines) if line.startswith("@Comment")), len(lines))
         lines.insert(at, f"@Media:\t{name}, {source.media_kind}{'' if timed else ', unlinked'}")
     return lines
-
-
-def _in_order(utterances: Iterable[Utterance]) -> list[Utterance]:
-    """Return the utterances in order of time; one without times stays behind the one before it."""
-    starts: list[int] = []
-    spoken = list(utterances)
-    for each in spoken:
-        starts.append(each.span.start_ms if each.span else starts[-1] if starts else 0)
-    return [spoken[at] for at in sorted(range(len(spoken)), key=starts.__getitem__)]
