@@ -8,7 +8,7 @@ of one number are joined (:mod:`lsa_whisper.labels.numbers`), because *zero zero
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from lsa_whisper.labels.numbers import ARITHMETIC, JOINER, SIGNS, speak_arithmetic, speak_signs, spell_number
 
@@ -18,6 +18,8 @@ _MONTHS = "January|February|March|April|May|June|July|August|September|October|N
 _SCALES = {"k": "thousand", "m": "million", "mn": "million", "b": "billion", "bn": "billion", "t": "trillion"}
 _SCALE = r"\s?(thousand|million|billion|trillion|hundred)|([kKmMbBtT]n?)"
 _MONEY = {"$": ("dollar", "cent"), "£": ("pound", "penny"), "€": ("euro", "cent"), "¥": ("yen", "sen")}
+_CURRENCY = "[$£€¥]"
+_DEGREES = {"C": " Celsius", "F": " Fahrenheit", "": ""}
 _PLURALS = {"penny": "pence", "yen": "yen", "foot": "feet", "inch": "inches"}
 _SPELLED = (
     "(?i:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
@@ -30,6 +32,7 @@ _UNITS = {
     "lb": "pound", "oz": "ounce", "ft": "foot", "hrs": "hour", "hr": "hour", "mins": "minute", "min": "minute",
     "secs": "second", "sec": "second", "GB": "gigabyte", "MB": "megabyte", "kHz": "kilohertz", "Hz": "hertz",
 }  # fmt: skip
+_UNIT = "|".join(map(re.escape, sorted(_UNITS, key=len, reverse=True)))
 _HALVES = {"½": "half", "¼": "quarter", "¾": "three quarters", "⅓": "third", "⅔": "two thirds"}
 _PHONE = (
     r"(?:\+?1[-. ])?(?:(?:\(\d{3}\)[- ]?|\d{3}[-. ])?\d{3}[-.]\d{4}|\d{3} \d{3} \d{4})"
@@ -212,88 +215,51 @@ def _until(match: re.Match[str]) -> str:
     return f"{cardinal(match['first'])} to " if match["first"] else ""
 
 
-def _rules() -> Iterator[tuple[str, str, Callable[[re.Match[str]], str]]]:
-    """Yield the signs of which a text needs one, if any, the pattern that it is searched for, and what it becomes."""
-    sign = "[$£€¥]"
-    yield (
-        "$£€¥",
-        rf"(?P<land>US|CA|AU)?(?P<sign>{sign})\s?(?P<amount>{_NUMBER}|\.\d\d)(?:\s?[-–]\s?{sign}?(?P<until>{_NUMBER}))?"
-        rf"(?:\s?(?P<scale>thousand|million|billion|trillion|hundred)\b|(?P<short>[kKmMbBtT]n?)\b)?",
-        _money,
-    )
-    yield "$£€", rf"(?P<amount>{_NUMBER})(?P<land>)(?P<until>)(?P<scale>)(?P<short>)\s?(?P<sign>[$£€])(?!\d)", _money
-    yield (
-        "=",
-        ARITHMETIC,
-        lambda m: " ".join(cardinal(part) if part.isdigit() else part for part in speak_arithmetic(m[0])),
-    )
-    yield "¢", r"(?P<cents>\d+)\s?¢", lambda m: _counted(m["cents"], "cent")
-    yield (
-        "%",
-        rf"(?P<sign>(?<!\S)[-−+])?(?:(?P<first>{_NUMBER})\s?%?\s?[-–]\s?)?(?P<number>{_NUMBER})\s?%",
-        lambda m: f"{_sign(m)} {_until(m)}{cardinal(m['number'])} percent",
-    )
-    yield "%", rf"\b(?P<spelled>{_SPELLED}) %(?!\w)", lambda m: f"{m['spelled']} percent"
-    degrees = {"C": " Celsius", "F": " Fahrenheit", "": ""}
-    yield (
-        "°º",
-        rf"(?P<sign>(?<!\S)[-−+])?(?:(?P<first>{_NUMBER})\s?[-–]\s?)?(?P<number>{_NUMBER})\s?[°º]\s?(?P<scale>[CF]\b)?",
-        lambda m: f"{_sign(m)} {_until(m)}{_counted(m['number'], 'degree')}{degrees[m['scale'] or '']}",
-    )
-    yield (
-        ":",
-        rf"{_BEFORE}(?P<first>)(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?!\d)"
-        r"(?:\s?(?P<half>[aApP]\.?\s?[mM])\b(?:\.(?=,|\s+[a-z0-9]))?|(?=\s?(?P<clock>o'clock)))?",
-        _time,
-    )
-    yield (
-        "",
-        rf"{_BEFORE}(?:(?P<first>\d{{1,2}})\s?[-–]\s?)?(?P<hour>\d{{1,2}})(?:\.(?P<minute>[0-5]\d))?(?P<second>)"
-        r"\s?(?P<half>[aApP]\.?[mM])\b",
-        _time,
-    )
-    yield "", rf"(?<![\w-])(?:{_PHONE})(?![\w-])", lambda m: _digits(m[0])
-    yield "1", rf"{_BEFORE}(?:{_HOTLINES}){_AFTER}(?![,.]\d)", lambda m: _digits(m[0])
-    yield "", rf"(?=\d)(?i:{_DIALLED})\d{{3,}}(?![\w,.-]\d)\b", lambda m: _digits(m[0])
-    yield "/", r"(?<![\w/])(?P<month>1[0-2]|0?[1-9])/(?P<day>[0-3]?\d)/(?P<year>\d{4}|\d\d)(?![\w/])", _date
-    yield "/.", r"(?<![\w/.])(?P<month>[0-3]?\d)(?P<mark>[/.])(?P<day>[0-3]?\d)(?P=mark)(?P<year>\d{4})(?![\w/])", _date
-    yield "-", r"(?<![\w-])(?P<year>\d{4})-(?P<month>[01]\d)-(?P<day>[0-3]\d)(?![\w-])", _iso_date
-    yield (
-        "/",
-        r"(?<![\w/.])(?:(?P<whole>\d+)[ -])?(?P<above>\d+)/(?P<below>\d+)(?:rds?|ths?)?(?![\w/])",
-        _fraction,
-    )
-    yield "½¼¾⅓⅔", r"(?:(?P<whole>\d+)\s?)?(?P<part>[½¼¾⅓⅔])", _vulgar_fraction
-    yield "s", r"(?<![\w'’])(?<!\d[.,])['’]?(?P<digits>\d{1,4})['’]?s\b", _decade
-    yield "'’", r"(?<![\w'’])['’](?P<year>\d\d)(?![\w'’])", lambda m: _oh(m["year"])
-    yield "", r"(?P<number>\d+(?:,\d{3})*)(?:st|nd|rd|th)\b", lambda m: ordinal(m["number"])
-    yield "JFMASOND", rf"(?<=\b)(?P<named>{_MONTHS}) (?P<day>[12]?\d|3[01])(?![\w.:/-]|,\d{{3}})", _named_day
-    yield "-–", rf"{_BEFORE}(?P<first>{_NUMBER})\s?[-–]\s?(?P<last>{_NUMBER})(?![\w-])", _range
-    yield (
-        ":",
-        rf"{_BEFORE}(?P<first>\d+):(?P<last>\d+)(?![\w:])",
-        lambda m: f"{cardinal(m['first'])} to {cardinal(m['last'])}",
-    )
-    units = "|".join(map(re.escape, sorted(_UNITS, key=len, reverse=True)))
-    yield (
-        "",
-        rf"(?P<number>{_NUMBER})\s?(?P<unit>{units}){_AFTER}(?:\.(?=,|\s+[a-z0-9]))?",
-        lambda m: _counted(m["number"], _UNITS[m["unit"]]),
-    )
-    yield "#N", r"(?P<sharp>#\s?|\bNo\.\s?)(?=\d)(?P<number>\d+)", lambda m: f"number {cardinal(m['number'])}"
-    yield "+=x×÷", r"(?<=\d)\s?(?P<sign>[+=x×÷])\s?(?=\d)", lambda m: SIGNS[m["sign"]]
-    yield ".", r"\d+(?:\.\d+){2,}", lambda m: " point ".join(map(cardinal, m[0].split(".")))
-    yield (
-        "",
-        r"(?P<sign>(?<!\S)[-−+])?(?P<number>(?:\d+(?:,\d{3})*)?\.\d+|\d+(?:,\d{3})*)(?P<letters>[^\W\d_]{0,3}(?![^\W\d_]))?",
-        _joined_number,
-    )
-
-
 def _vulgar_fraction(match: re.Match[str]) -> str:
     part = _HALVES[match["part"]]
     article = "" if part[:2] in ("th", "tw") and part != "third" else "a "
     return f"{cardinal(match['whole'])} and {article}{part}" if match["whole"] else part
 
 
-_RULES = tuple((frozenset(signs), re.compile(pattern), speak) for signs, pattern, speak in _rules())
+_RULES = tuple((frozenset(signs), re.compile(pattern), speak) for signs, pattern, speak in (
+    ("$£€¥", rf"(?P<land>US|CA|AU)?(?P<sign>{_CURRENCY})\s?(?P<amount>{_NUMBER}|\.\d\d)"
+        rf"(?:\s?[-–]\s?{_CURRENCY}?(?P<until>{_NUMBER}))?"
+        rf"(?:\s?(?P<scale>thousand|million|billion|trillion|hundred)\b|(?P<short>[kKmMbBtT]n?)\b)?", _money),
+    ("$£€", rf"(?P<amount>{_NUMBER})(?P<land>)(?P<until>)(?P<scale>)(?P<short>)\s?(?P<sign>[$£€])(?!\d)", _money),
+    ("=", ARITHMETIC,
+        lambda m: " ".join(cardinal(part) if part.isdigit() else part for part in speak_arithmetic(m[0]))),
+    ("¢", r"(?P<cents>\d+)\s?¢", lambda m: _counted(m["cents"], "cent")),
+    ("%", rf"(?P<sign>(?<!\S)[-−+])?(?:(?P<first>{_NUMBER})\s?%?\s?[-–]\s?)?(?P<number>{_NUMBER})\s?%",
+        lambda m: f"{_sign(m)} {_until(m)}{cardinal(m['number'])} percent"),
+    ("%", rf"\b(?P<spelled>{_SPELLED}) %(?!\w)", lambda m: f"{m['spelled']} percent"),
+    ("°º",
+        rf"(?P<sign>(?<!\S)[-−+])?(?:(?P<first>{_NUMBER})\s?[-–]\s?)?(?P<number>{_NUMBER})\s?[°º]\s?(?P<scale>[CF]\b)?",
+        lambda m: f"{_sign(m)} {_until(m)}{_counted(m['number'], 'degree')}{_DEGREES[m['scale'] or '']}"),
+    (":", rf"{_BEFORE}(?P<first>)(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?!\d)"
+        r"(?:\s?(?P<half>[aApP]\.?\s?[mM])\b(?:\.(?=,|\s+[a-z0-9]))?|(?=\s?(?P<clock>o'clock)))?", _time),
+    ("", rf"{_BEFORE}(?:(?P<first>\d{{1,2}})\s?[-–]\s?)?(?P<hour>\d{{1,2}})(?:\.(?P<minute>[0-5]\d))?(?P<second>)"
+        r"\s?(?P<half>[aApP]\.?[mM])\b", _time),
+    ("", rf"(?<![\w-])(?:{_PHONE})(?![\w-])", lambda m: _digits(m[0])),
+    ("1", rf"{_BEFORE}(?:{_HOTLINES}){_AFTER}(?![,.]\d)", lambda m: _digits(m[0])),
+    ("", rf"(?=\d)(?i:{_DIALLED})\d{{3,}}(?![\w,.-]\d)\b", lambda m: _digits(m[0])),
+    ("/", r"(?<![\w/])(?P<month>1[0-2]|0?[1-9])/(?P<day>[0-3]?\d)/(?P<year>\d{4}|\d\d)(?![\w/])", _date),
+    ("/.", r"(?<![\w/.])(?P<month>[0-3]?\d)(?P<mark>[/.])(?P<day>[0-3]?\d)(?P=mark)(?P<year>\d{4})(?![\w/])", _date),
+    ("-", r"(?<![\w-])(?P<year>\d{4})-(?P<month>[01]\d)-(?P<day>[0-3]\d)(?![\w-])", _iso_date),
+    ("/", r"(?<![\w/.])(?:(?P<whole>\d+)[ -])?(?P<above>\d+)/(?P<below>\d+)(?:rds?|ths?)?(?![\w/])", _fraction),
+    ("½¼¾⅓⅔", r"(?:(?P<whole>\d+)\s?)?(?P<part>[½¼¾⅓⅔])", _vulgar_fraction),
+    ("s", r"(?<![\w'’])(?<!\d[.,])['’]?(?P<digits>\d{1,4})['’]?s\b", _decade),
+    ("'’", r"(?<![\w'’])['’](?P<year>\d\d)(?![\w'’])", lambda m: _oh(m["year"])),
+    ("", r"(?P<number>\d+(?:,\d{3})*)(?:st|nd|rd|th)\b", lambda m: ordinal(m["number"])),
+    ("JFMASOND", rf"(?<=\b)(?P<named>{_MONTHS}) (?P<day>[12]?\d|3[01])(?![\w.:/-]|,\d{{3}})", _named_day),
+    ("-–", rf"{_BEFORE}(?P<first>{_NUMBER})\s?[-–]\s?(?P<last>{_NUMBER})(?![\w-])", _range),
+    (":", rf"{_BEFORE}(?P<first>\d+):(?P<last>\d+)(?![\w:])",
+        lambda m: f"{cardinal(m['first'])} to {cardinal(m['last'])}"),
+    ("", rf"(?P<number>{_NUMBER})\s?(?P<unit>{_UNIT}){_AFTER}(?:\.(?=,|\s+[a-z0-9]))?",
+        lambda m: _counted(m["number"], _UNITS[m["unit"]])),
+    ("#N", r"(?P<sharp>#\s?|\bNo\.\s?)(?=\d)(?P<number>\d+)", lambda m: f"number {cardinal(m['number'])}"),
+    ("+=x×÷", r"(?<=\d)\s?(?P<sign>[+=x×÷])\s?(?=\d)", lambda m: SIGNS[m["sign"]]),
+    (".", r"\d+(?:\.\d+){2,}", lambda m: " point ".join(map(cardinal, m[0].split(".")))),
+    ("", r"(?P<sign>(?<!\S)[-−+])?(?P<number>(?:\d+(?:,\d{3})*)?\.\d+|\d+(?:,\d{3})*)"
+        r"(?P<letters>[^\W\d_]{0,3}(?![^\W\d_]))?", _joined_number),
+))  # fmt: skip
+"""The signs of which a text needs one, if any; the pattern that it is searched for; and what it becomes."""

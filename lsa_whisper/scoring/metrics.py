@@ -52,93 +52,53 @@ def class_f1(kind: Disfluency) -> Callable[[FileCounts, Classes], Fraction]:
 
 
 METRICS = (
-    Metric(
-        "wer_verbatim",
-        "Word errors, verbatim",
-        "WER-V",
+    Metric("wer_verbatim", "Word errors, verbatim", "WER-V",
         "Substituted, deleted and inserted words per 100 words spoken (word error rate). Fillers, repetitions and "
         "cut-off words count like any other word; spellings of the same filler (um, uhm) are one. 0 % is perfect.",
-        True,
-        _errors("verbatim"),
+        True, _errors("verbatim"),
     ),
-    Metric(
-        "wer_fluent",
-        "Word errors, without disfluencies",
-        "WER-F",
+    Metric("wer_fluent", "Word errors, without disfluencies", "WER-F",
         "The same, after fillers, cut-off words and retraced words are removed from both transcripts.",
-        True,
-        _errors("fluent"),
+        True, _errors("fluent"),
     ),
-    Metric(
-        "wer_fluent_raw",
-        "Word errors, without disfluencies, raw output",
-        "WER-F raw",
+    Metric("wer_fluent_raw", "Word errors, without disfluencies, raw output", "WER-F raw",
         "The complete transcript of the system against the reference without disfluencies: disfluencies that the "
         "system transcribed count as insertions.",
-        True,
-        _errors("fluent_raw"),
+        True, _errors("fluent_raw"),
     ),
-    Metric(
-        "wer_verbatim_raw",
-        "Word errors, verbatim, fillers as spelled",
-        "WER-V raw",
+    Metric("wer_verbatim_raw", "Word errors, verbatim, fillers as spelled", "WER-V raw",
         "As in the first row, but um and uhm, or uh and er, are different words.",
-        True,
-        _errors("verbatim_raw"),
+        True, _errors("verbatim_raw"),
     ),
-    Metric(
-        "cer_verbatim",
-        "Character errors, verbatim",
-        "CER-V",
+    Metric("cer_verbatim", "Character errors, verbatim", "CER-V",
         "Substituted, deleted and inserted letters and spaces per 100 (character error rate): a word that is nearly "
         "right adds little.",
-        True,
-        _errors("characters"),
+        True, _errors("characters"),
     ),
-    Metric(
-        "cer_fluent",
-        "Character errors, without disfluencies",
-        "CER-F",
+    Metric("cer_fluent", "Character errors, without disfluencies", "CER-F",
         "The same, after fillers, cut-off words and retraced words are removed from both transcripts.",
-        True,
-        _errors("fluent_characters"),
+        True, _errors("fluent_characters"),
     ),
-    Metric(
-        "disfluency_f1",
-        "Disfluencies detected",
-        "F1",
+    Metric("disfluency_f1", "Disfluencies detected", "F1",
         "F1, the harmonic mean of precision and recall, over all disfluency classes that the system supports. 100 % is "
         "perfect.",
-        False,
-        lambda scores, supported_classes: f1_fraction(scores.disfluency.only(supported_classes).together),
+        False, lambda scores, classes: f1_fraction(scores.disfluency.only(classes).together),
         over_supported_classes=True,
     ),
-    Metric(
-        "timed_f1",
-        "Disfluencies detected, by time",
-        "timed F1",
+    Metric("timed_f1", "Disfluencies detected, by time", "timed F1",
         "The same, but a disfluency is detected if the system has one of its class that begins at the same time (by "
         "default within half a second), even if the words around it differ. Needs times in both transcripts.",
-        False,
-        lambda scores, supported_classes: f1_fraction(scores.timed.only(supported_classes).together),
+        False, lambda scores, classes: f1_fraction(scores.timed.only(classes).together),
         over_supported_classes=True,
     ),
-    Metric(
-        "boundary_f1",
-        "Utterance boundaries",
-        "boundary F1",
+    Metric("boundary_f1", "Utterance boundaries", "boundary F1",
         "F1 of the positions at which utterances end. The end of a file does not count.",
-        False,
-        lambda scores, _: f1_fraction(scores.boundaries),
+        False, lambda scores, _: f1_fraction(scores.boundaries),
     ),
-    Metric(
-        "role_accuracy",
-        "Speaker role accuracy",
-        "role accuracy",
+    Metric("role_accuracy", "Speaker role accuracy", "role accuracy",
         "The share of aligned words that are attributed to a speaker of the same role (Target Child, Mother ...). Not "
         "scored if the system distinguishes no speakers.",
-        False,
-        lambda scores, _: scores.same_role,
+        False, lambda scores, _: scores.same_role,
     ),
-)
+)  # fmt: skip
 """The metrics of every evaluation; those by other rules or optional packages are reported apart."""
