@@ -100,15 +100,22 @@ def evaluate(
     )
     files = pair_files(Path(reference), [Path(path) for path in hypotheses], names)
     evaluation = replace(_scored(Path(reference), files, samples, options, group), decide=decide)
-    flags = {"--embed-audio": embed_audio, "--no-summary": not summary, "--speaker-errors": speaker_errors}
-    typed = _typed(reference, hypotheses, out, names, audio, options, samples)
-    typed += [
-        word
-        for option, chosen in (("--decide", decide), ("--group", group), ("--page-language", page_language))
-        if chosen not in ("auto", "en")
-        for word in (option, chosen)
+    typed: list[tuple[str, object, object]] = [
+        *(("--name", name, None) for name in names),
+        ("-o", out, None),
+        ("--audio", audio, None),
+        ("--samples", samples, SAMPLES),
+        ("--collar", collar, COLLAR_MS),
+        *(("--as", mode, None) for mode in options.published),
+        ("--as", verbatim_benchmark.MODE if options.typed else None, None),
+        ("--decide", decide, "auto"),
+        ("--group", group, "auto"),
+        ("--page-language", page_language, "en"),
     ]
-    evaluation.material.command = shlex.join(map(str, [*typed, *(flag for flag, given in flags.items() if given)]))
+    words = [word for option, value, default in typed if value != default for word in (option, value)]
+    flags = {"--embed-audio": embed_audio, "--no-summary": not summary, "--speaker-errors": speaker_errors}
+    words += [flag for flag, given in flags.items() if given]
+    evaluation.material.command = shlex.join(map(str, ["lsa-whisper", "evaluate", reference, *hypotheses, *words]))
     if out is None:
         return evaluation
     from lsa_whisper.evaluation.report import write_reports
@@ -117,25 +124,6 @@ def evaluate(
         evaluation, Path(out), audio=audio, embed_audio=embed_audio, summary=summary, language=page_language
     )
     return replace(evaluation, report=report)
-
-
-def _typed(
-    reference: Path,
-    hypotheses: Sequence[Path],
-    out: Path | None,
-    names: Sequence[str],
-    audio: Path | None,
-    options: ScoringOptions,
-    samples: int,
-) -> list[object]:
-    """Return the words of the command for these arguments; options that have their defaults are left out."""
-    words: list[object] = ["lsa-whisper", "evaluate", reference, *hypotheses]
-    words += [word for name in names for word in ("--name", name)]
-    words += [word for option, path in (("-o", out), ("--audio", audio)) if path is not None for word in (option, path)]
-    words += ["--samples", samples] if samples != SAMPLES else []
-    words += ["--collar", options.collar_ms] if options.collar_ms != COLLAR_MS else []
-    modes = [*options.published, *([verbatim_benchmark.MODE] if options.typed else [])]
-    return words + [word for mode in modes for word in ("--as", mode)]
 
 
 def _check_options(samples: int, audio: Path | None, *, embed_audio: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 
 _NEVER = {
@@ -65,17 +66,13 @@ ENGLISH_MONTHS = frozenset(["Jan", "Feb", "Mar", "Apr", "Aug", "Sep", "Sept", "O
 _SAME = {"nob": "nor", "nno": "nor"}
 
 
-@cache
-def never_ending(language: str) -> frozenset[str]:
-    """Return the abbreviations, without their last point, that never end a sentence in ``language`` (ISO 639-3)."""
-    return frozenset(_NEVER.get(_SAME.get(language, language), "").split())
+def _by_language(table: dict[str, str]) -> Callable[[str], frozenset[str]]:
+    """Return what gives the abbreviations, without their last point, of a language (ISO 639-3)."""
+    listed = {language: frozenset(words.split()) for language, words in table.items()}
+    return lambda language: listed.get(_SAME.get(language, language), frozenset())
 
 
-@cache
-def perhaps_ending(language: str) -> frozenset[str]:
-    """Return the abbreviations, without their last point, that may end a sentence."""
-    return frozenset(_MAY.get(_SAME.get(language, language), "").split())
-
+never_ending, perhaps_ending, before_numbers = map(_by_language, (_NEVER, _MAY, _BEFORE_NUMBERS))
 
 _UNITS = frozenset(
     ["cm", "kg", "km", "m", "mg", "min", "ml", "mm", "sec", "seg", "sek", "кг", "км", "мин", "сек", "см"]
@@ -102,12 +99,6 @@ def is_shortened(core: str, following: str, language: str) -> bool:
         return False
     has_vowel = language in _SYLLABIC or not _NO_VOWEL.fullmatch(core) or _HUM.fullmatch(core)
     return core.casefold() in _UNITS or is_letter(core, language) or not has_vowel
-
-
-@cache
-def before_numbers(language: str) -> frozenset[str]:
-    """Return the abbreviations, without their point, that do not end a sentence before a number."""
-    return frozenset(_BEFORE_NUMBERS.get(language, "").split())
 
 
 @cache
@@ -181,8 +172,6 @@ _STARTS = (
 an abbreviation."""
 _ELIDED = re.compile("(?<=[^\\W\\d_])['’].*")
 _WORDS_OF_ONE_LETTER = {"eng": "I", "rus": "Я", "ukr": "Я", "por": "É", "ita": "È", "tur": "O"}
-
-
 _ONE_LETTER = {
     "eng": "AO", "fra": "AÀYÔO", "spa": "AYEOUÓ", "ita": "AEIOÈ", "por": "AÀEOÉÓ", "nld": "U", "pol": "AIOUWZ",
     "ces": "AIKOSUVZ", "rus": "АВИКОСУЯЖБ", "ukr": "АВЗІЙОУЯЄ", "swe": "IÅÖ", "dan": "IÅØ", "nor": "IÅ", "cym": "AIOYÂ",

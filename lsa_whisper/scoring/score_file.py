@@ -16,10 +16,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lsa_whisper.chat import Disfluency, Event, Utterance
-from lsa_whisper.scoring import published, speakers
+from lsa_whisper.scoring import published, speakers, wer
 from lsa_whisper.scoring.align import UNALIGNED, Alignment
 from lsa_whisper.scoring.aligned_utterances import AlignedUtterance, aligned_utterances
 from lsa_whisper.scoring.confusion import confusion
@@ -39,14 +38,6 @@ from lsa_whisper.scoring.segmentation import boundaries
 from lsa_whisper.scoring.speakers import SpeakerErrors
 from lsa_whisper.scoring.timing import COLLAR_MS, timed_detections
 from lsa_whisper.scoring.verbatim_benchmark import character_errors_by_class, typed_detections
-from lsa_whisper.scoring.wer import (
-    align_verbatim,
-    character_errors,
-    errors_by_speaker,
-    fluent_characters,
-    fluent_errors,
-    utterance_of_columns,
-)
 from lsa_whisper.scoring.words import FileWords, file_words, normalized_fluent
 
 
@@ -153,28 +144,32 @@ def score_file(
     """
     options, other = options or ScoringOptions(), hypothesis or ParsedTranscript((), {})
     expected, found = file_words(reference.utterances), file_words(other.utterances, keep_unintelligible=False)
-    alignment = align_verbatim(expected, found)
+    alignment = wer.align_verbatim(expected, found)
     written = Counter(event.kind for event in found.events)
     if (complete := with_recognized(expected, found, alignment, other.from_words)) is not found:
-        found, alignment = complete, align_verbatim(expected, complete)
-    utterances = utterance_of_columns(alignment, expected, found)
-    disfluency, fluent = score_disfluencies(expected, found, alignment), fluent_errors(expected, found)
+        found, alignment = complete, wer.align_verbatim(expected, complete)
+    utterances = wer.utterance_of_columns(alignment, expected, found)
+    disfluency = score_disfluencies(expected, found, alignment)
+    aligned: tuple[AlignedUtterance, ...] = ()
+    if options.keep_alignment:
+        unmatched = unmatched_events(expected, found, alignment)
+        aligned = aligned_utterances(alignment, expected, found, utterances, unmatched, with_spans=options.keep_times)
     return FileScores(
         key=key,
         missing=hypothesis is None,
         verbatim=alignment.errors,
         verbatim_raw=_raw(expected, found, alignment).errors,
-        fluent=fluent.cleaned,
-        fluent_raw=fluent.raw,
-        characters=character_errors(expected, found, alignment),
-        by_speaker=errors_by_speaker(alignment, expected, utterances),
+        fluent=wer.fluent_errors(expected, found.fluent),
+        fluent_raw=wer.fluent_errors(expected, found.words),
+        characters=wer.character_errors(alignment, expected.words, found.words),
+        by_speaker=wer.errors_by_speaker(alignment, expected, utterances),
         disfluency=disfluency,
         written=written,
         boundaries=boundaries(expected, found, alignment),
         fluent_words=(int((~expected.fluent_unintelligible).sum()), len(found.fluent)),
         dropped=found.dropped,
         samples=_samples(reference.utterances, None if hypothesis is None else hypothesis.utterances),
-        fluent_characters=fluent_characters(expected, found),
+        fluent_characters=wer.fluent_characters(expected, found),
         timed=DisfluencyScores(timed_detections(expected, found, options.collar_ms)),
         confusion=confusion(expected, found, alignment, disfluency[Disfluency.PAUSE]),
         groups=errors_by_group(alignment, expected, reference.participants, utterances),
@@ -186,30 +181,17 @@ def score_file(
         ),
         typed=typed_detections(expected, found, alignment) if options.typed else ByLabel(),
         class_characters=character_errors_by_class(expected, found, alignment),
-        speakers=_speakers(reference, other) if options.speakers else SpeakerErrors(),
-        aligned=_aligned(alignment, expected, found, utterances, options) if options.keep_alignment else (),
+        speakers=speakers.speaker_errors(reference.utterances, other.utterances)
+        if options.speakers
+        else SpeakerErrors(),
+        aligned=aligned,
     )
-
-
-def _aligned(
-    alignment: Alignment,
-    expected: FileWords,
-    found: FileWords,
-    utterances: NDArray[np.int64],
-    options: ScoringOptions,
-) -> tuple[AlignedUtterance, ...]:
-    unmatched = unmatched_events(expected, found, alignment)
-    return aligned_utterances(alignment, expected, found, utterances, unmatched, with_spans=options.keep_times)
 
 
 def _raw(expected: FileWords, found: FileWords, alignment: Alignment) -> Alignment:
     """Return the alignment with fillers as spelled: the given one, if no spelling differs."""
     same = (expected.words, found.words) == (expected.raw_words, found.raw_words)
-    return alignment if same else align_verbatim(expected, found, raw_fillers=True)
-
-
-def _speakers(reference: ParsedTranscript, hypothesis: ParsedTranscript) -> SpeakerErrors:
-    return speakers.speaker_errors(reference.utterances, hypothesis.utterances)
+    return alignment if same else wer.align_verbatim(expected, found, raw_fillers=True)
 
 
 def _samples(reference: Sequence[Utterance], hypothesis: Sequence[Utterance] | None) -> SamplesBySpeaker:

@@ -16,7 +16,6 @@ Conventions:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import jiwer
 import numpy as np
@@ -92,23 +91,8 @@ def _times(words: FileWords) -> NDArray[np.float64]:
     return np.array(times, dtype=np.float64).reshape(-1, 2)
 
 
-@dataclass(frozen=True)
-class FluentErrors:
-    """Errors against the reference without disfluencies."""
-
-    cleaned: WordErrors
-    """The hypothesis without its disfluencies."""
-    raw: WordErrors
-    """The hypothesis as it is."""
-
-
-def fluent_errors(reference: FileWords, hypothesis: FileWords) -> FluentErrors:
-    """Return the errors against the fluent reference, with and without removing the hypothesis' disfluencies."""
-    cleaned, raw = (_errors(reference, words) for words in (hypothesis.fluent, hypothesis.words))
-    return FluentErrors(cleaned, raw)
-
-
-def _errors(reference: FileWords, words: Sequence[str]) -> WordErrors:
+def fluent_errors(reference: FileWords, words: Sequence[str]) -> WordErrors:
+    """Return the errors of ``words``, all or the fluent ones of the hypothesis, against the fluent reference."""
     if reference.fluent_unintelligible.any():
         return _align_fluent(reference, words).errors
     return plain_errors(reference.fluent, words)
@@ -119,12 +103,8 @@ def _align_fluent(reference: FileWords, words: Sequence[str]) -> Alignment:
     return align(reference.fluent, words, wildcard=unclear, excused=excused)
 
 
-def character_errors(reference: FileWords, hypothesis: FileWords, alignment: Alignment) -> WordErrors:
-    """Return the verbatim errors counted in characters, words joined by single spaces; excluded words do not count."""
-    return _characters(alignment, reference.words, hypothesis.words)
-
-
-def _characters(alignment: Alignment, reference: Sequence[str], hypothesis: Sequence[str]) -> WordErrors:
+def character_errors(alignment: Alignment, reference: Sequence[str], hypothesis: Sequence[str]) -> WordErrors:
+    """Return the errors counted in characters, words joined by single spaces; excluded words do not count."""
     kept = alignment.pairs[~alignment.excluded]
     expected = [reference[r] for r in kept[:, 0] if r != UNALIGNED]
     return plain_character_errors(expected, [hypothesis[h] for h in kept[:, 1] if h != UNALIGNED])
@@ -138,7 +118,7 @@ def fluent_characters(reference: FileWords, hypothesis: FileWords) -> WordErrors
     if not reference.fluent_unintelligible.any():
         return plain_character_errors(reference.fluent, hypothesis.fluent)
     alignment = _align_fluent(reference, hypothesis.fluent)
-    return _characters(alignment, reference.fluent, hypothesis.fluent)
+    return character_errors(alignment, reference.fluent, hypothesis.fluent)
 
 
 def utterance_of_columns(alignment: Alignment, reference: FileWords, hypothesis: FileWords) -> NDArray[np.int64]:

@@ -6,18 +6,8 @@ import calendar
 import re
 from collections.abc import Iterator
 
+from lsa_whisper.chat import codes
 from lsa_whisper.chat.checks.context import value_place
-from lsa_whisper.chat.codes import (
-    EMPTY_HEADERS,
-    HEADER_VALUES,
-    LEADING_HEADERS,
-    MONTHS,
-    OPTIONAL_VALUE,
-    OPTIONS,
-    PARTICIPANT_HEADERS,
-    UNIQUE_HEADERS,
-    VALUE_HEADERS,
-)
 from lsa_whisper.chat.lines import Line, Problem
 from lsa_whisper.chat.model import Transcript
 
@@ -72,13 +62,13 @@ def header_problems(transcript: Transcript) -> Iterator[Problem]:
         for code, text, message in _value(line):
             yield Problem(transcript.path, *value_place(line, text), code, message)
         base = header_name(line)
-        if base in PARTICIPANT_HEADERS and line.name[len(base) :].strip() not in speakers:
+        if base in codes.PARTICIPANT_HEADERS and line.name[len(base) :].strip() not in speakers:
             yield Problem(transcript.path, line.number, 1, "speaker", f"{line.name!r} names no participant")
 
 
 def header_name(line: Line) -> str:
     """Return the name of a header without the speaker code that ``@Birth of CHI`` ends in."""
-    return next((base for base in PARTICIPANT_HEADERS if line.name.startswith(f"{base} ")), line.name)
+    return next((base for base in codes.PARTICIPANT_HEADERS if line.name.startswith(f"{base} ")), line.name)
 
 
 def _obligatory(transcript: Transcript) -> Iterator[Problem]:
@@ -88,7 +78,7 @@ def _obligatory(transcript: Transcript) -> Iterator[Problem]:
     for name in ("@Begin", "@Languages", "@Participants", "@End"):
         if name not in names:
             yield Problem(path, 1, 1, f"no-{name[1:].lower()}", f"{name} is missing")
-    for name in UNIQUE_HEADERS:
+    for name in codes.UNIQUE_HEADERS:
         for again in [line for line in transcript.headers if line.name == name][1:]:
             yield Problem(path, again.number, 1, "second-header", f"a second {name}")
     end = next((line for line in transcript.headers if line.name == "@End"), None)
@@ -105,11 +95,11 @@ def _order(transcript: Transcript) -> Iterator[Problem]:
         name = header_name(block)
         if name == "@Begin":
             begun = True
-        elif not begun and name not in LEADING_HEADERS and name.startswith("@"):
+        elif not begun and name not in codes.LEADING_HEADERS and name.startswith("@"):
             yield Problem(transcript.path, block.number, 1, "header-order", f"{name} stands before @Begin")
         elif begun and name.startswith("@"):
             place = _ORDER.get(name, _LATER)
-            if place < latest or (begun and name in LEADING_HEADERS):
+            if place < latest or (begun and name in codes.LEADING_HEADERS):
                 yield Problem(transcript.path, block.number, 1, "header-order", f"{name} stands too late")
             latest = max(latest, place)
 
@@ -136,13 +126,14 @@ def _label(line: Line) -> str:
 def _form(path: str | None, line: Line) -> Iterator[Problem]:
     """Yield problems of a header's name and colon."""
     name, colon = header_name(line), ":" in line.raw
-    known = name in VALUE_HEADERS or name in OPTIONAL_VALUE or name in PARTICIPANT_HEADERS or name in EMPTY_HEADERS
+    headers = (codes.VALUE_HEADERS, codes.OPTIONAL_VALUE, codes.PARTICIPANT_HEADERS, codes.EMPTY_HEADERS)
+    known = any(name in each for each in headers)
     if not known:
         yield Problem(path, line.number, 1, "unknown-header", f"{line.name or line.raw.strip()!r} is not a CHAT header")
-    elif name in EMPTY_HEADERS:
+    elif name in codes.EMPTY_HEADERS:
         if colon or line.raw.lstrip("\ufeff").strip() != name:
             yield Problem(path, line.number, 1, "header-text", f"{name} takes no text")
-    elif not colon and name not in OPTIONAL_VALUE:
+    elif not colon and name not in codes.OPTIONAL_VALUE:
         yield Problem(path, line.number, 1, "missing-colon", f"{name} needs a colon and text")
     elif colon and not line.value:
         yield Problem(path, line.number, 1, "missing-text", f"no text follows {line.name}:")
@@ -160,12 +151,12 @@ def _value(line: Line) -> Iterator[tuple[str, str, str]]:
                 yield "language", part, f"{part!r} is not a language code of three letters"
     elif name == "@Options":
         for part in parts:
-            if part not in OPTIONS:
+            if part not in codes.OPTIONS:
                 yield "option", part, f"{part!r} is not an option of CHAT"
-    elif name in HEADER_VALUES:
+    elif name in codes.HEADER_VALUES:
         for part in parts:
-            if part not in HEADER_VALUES[name]:
-                yield "header-value", part, f"{name} is one of {', '.join(HEADER_VALUES[name])}, not {part!r}"
+            if part not in codes.HEADER_VALUES[name]:
+                yield "header-value", part, f"{name} is one of {', '.join(codes.HEADER_VALUES[name])}, not {part!r}"
     elif name in ("@Date", "@Birth of") and not is_date(value):
         yield "date", value, f"{value!r} is not a date like 28-JUN-2001"
     elif name in _TIMES and not _TIMES[name].fullmatch(value):
@@ -183,7 +174,7 @@ def is_date(text: str) -> bool:
     [True, False, False, False]
     """
     match = _DATE.fullmatch(text)
-    if not match or match[2] not in MONTHS:
+    if not match or match[2] not in codes.MONTHS:
         return False
-    _, days = calendar.monthrange(int(match[3]), MONTHS.index(match[2]) + 1)
+    _, days = calendar.monthrange(int(match[3]), codes.MONTHS.index(match[2]) + 1)
     return 1 <= int(match[1]) <= days

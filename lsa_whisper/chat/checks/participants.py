@@ -5,16 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lsa_whisper.chat import codes
 from lsa_whisper.chat.checks.context import value_place
-from lsa_whisper.chat.codes import (
-    AGE,
-    ETHNICITIES,
-    MAX_SPEAKER_CODE,
-    PARTICIPANT_ROLES,
-    SES_VALUES,
-    SEXES,
-    SPEAKER_CODE,
-)
 from lsa_whisper.chat.lines import Line, Problem
 from lsa_whisper.chat.model import Transcript
 
@@ -79,9 +71,9 @@ def role_fault(role: str) -> str | None:
     >>> role_fault("target_child"), role_fault("Mother")
     ("an unknown role 'target_child' (Target_Child?)", None)
     """
-    if role in PARTICIPANT_ROLES:
+    if role in codes.PARTICIPANT_ROLES:
         return None
-    similar = [known for known in sorted(PARTICIPANT_ROLES) if known.lower() == role.lower()]
+    similar = [known for known in sorted(codes.PARTICIPANT_ROLES) if known.lower() == role.lower()]
     return f"an unknown role {role!r}" + (f" ({similar[0]}?)" if similar else "")
 
 
@@ -91,9 +83,9 @@ def speaker_code_fault(code: str) -> str | None:
     >>> speaker_code_fault("CHI"), speaker_code_fault("toolongcode")
     (None, "the speaker code 'toolongcode' has more than 8 characters")
     """
-    if len(code) > MAX_SPEAKER_CODE:
-        return f"the speaker code {code!r} has more than {MAX_SPEAKER_CODE} characters"
-    if not SPEAKER_CODE.fullmatch(code):
+    if len(code) > codes.MAX_SPEAKER_CODE:
+        return f"the speaker code {code!r} has more than {codes.MAX_SPEAKER_CODE} characters"
+    if not codes.SPEAKER_CODE.fullmatch(code):
         return f"the speaker code {code!r} has other characters than letters and digits"
     return None
 
@@ -121,7 +113,7 @@ def _description(value: str, roles: dict[str, str], described: set[str], languag
         yield "age-zero", age, f"the age {age!r} is not like 4;11.03"
     elif age and not is_age(age):
         yield "age", age, f"the age {age!r} is not like 4;11.03"
-    if sex and sex not in SEXES:
+    if sex and sex not in codes.SEXES:
         yield "sex", sex, f"the sex {sex!r} is neither female nor male"
     if ses and not _is_ses(ses):
         yield "ses", ses, f"{ses!r} is not an ethnicity or SES of CHAT"
@@ -137,10 +129,10 @@ def is_age(text: str) -> bool:
     >>> [is_age(text) for text in ("4;11.03", "4;11.", "4;", "1;8.", "4;13.", "4")]
     [True, True, True, False, False, False]
     """
-    match = AGE.fullmatch(text)
+    match = codes.AGE.fullmatch(text)
     return match is not None and int(match[1] or 0) <= 12 and int(match[2] or 0) <= 31
 
 
 def _is_ses(text: str) -> bool:
     parts = text.replace(",", " ").split()
-    return len(parts) <= 2 and all(part in SES_VALUES or part in ETHNICITIES for part in parts)
+    return len(parts) <= 2 and all(part in codes.SES_VALUES or part in codes.ETHNICITIES for part in parts)

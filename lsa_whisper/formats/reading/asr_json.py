@@ -19,6 +19,7 @@ from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.manifests import is_manifest_row, manifest_rows, manifest_sources
 from lsa_whisper.formats.reading.recognizers import RECOGNIZERS
+from lsa_whisper.formats.reading.recognizers.fields import rows
 from lsa_whisper.formats.reading.recognizers.label_studio import is_tasks, task_sources
 from lsa_whisper.formats.reading.recognizers.turn_list import are_turns
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds, without_damaged_times
@@ -30,12 +31,9 @@ _MIN_WORDS = 0.7
 """Share of chunks of one word from which chunks are words: CrisperWhisper and ``return_timestamps="word"``."""
 
 
-def segment_utterances(segments: Sequence[Any], place: str) -> Iterator[SpokenText]:
+def segment_utterances(segments: list[Any], place: str) -> Iterator[SpokenText]:
     """Yield the segments of Whisper's programs; words may be ``word`` or ``text``, speakers are WhisperX's."""
-    for number, each in enumerate(segments, start=1):
-        here = f"{place}: segment {number}"
-        if not isinstance(each, Mapping):
-            raise FormatError(f"{here}: is not an object; write the file again")
+    for each, here in rows(segments, f"{place}: segment"):
         words = tuple(_segment_words(each.get("words"), here))
         text = each.get("text")
         if not isinstance(text, str):
@@ -126,9 +124,9 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     try:
         found = plain_json.parse(text)
     except ValueError as error:
-        rows = list(manifest_rows(text, place)) if text.count("\n") and text.lstrip()[:1] == "{" else []
-        if rows:
-            return manifest_sources(rows, Path(place).parent)
+        manifest = list(manifest_rows(text, place)) if text.count("\n") and text.lstrip()[:1] == "{" else []
+        if manifest:
+            return manifest_sources(manifest, Path(place).parent)
         line = getattr(error, "lineno", 1)
         reason = getattr(error, "msg", None) or str(error)
         raise FormatError(f"{place}:{line}: is not complete JSON ({reason}); copy it again from its source") from error
@@ -186,10 +184,8 @@ def _own(found: Mapping[str, Any], source: Source, place: str) -> None:
     """Add the utterances of the JSON that ``transcribe`` and ``convert`` write."""
     source.notation = "chat"
     source.media = found["media"] if isinstance(found.get("media"), str) else None
-    languages = found.get("languages")
-    source.language = (
-        languages[0] if isinstance(languages, list) and languages and isinstance(languages[0], str) else None
-    )
+    languages = found.get("languages") or [None]
+    source.language = languages[0] if isinstance(languages, list) and isinstance(languages[0], str) else None
     source.headers = _own_headers(found, source)
     for number, each in enumerate(found["utterances"]):
         here = f"{place}: utterance {number + 1}"

@@ -5,23 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from lsa_whisper.formats.reading.recognizers import turn_list, whisper_cpp, word_list
-from lsa_whisper.formats.reading.recognizers.cloud_platforms import (
-    is_aws,
-    is_azure,
-    is_google,
-    read_aws,
-    read_azure,
-    read_google,
-)
-from lsa_whisper.formats.reading.recognizers.speech_providers import (
-    is_deepgram,
-    is_rev,
-    is_speechmatics,
-    read_deepgram,
-    read_rev,
-    read_speechmatics,
-)
+from lsa_whisper.formats.reading.recognizers import cloud_platforms, speech_providers, turn_list, whisper_cpp, word_list
 from lsa_whisper.formats.reading.source import Source
 
 
@@ -34,13 +18,13 @@ class Recognizer(NamedTuple):
 
 RECOGNIZERS: dict[str, Recognizer] = {
     "whisper.cpp": Recognizer(whisper_cpp.matches, whisper_cpp.read),
-    "Deepgram": Recognizer(is_deepgram, read_deepgram),
+    "Deepgram": Recognizer(speech_providers.is_deepgram, speech_providers.read_deepgram),
     "Gladia, Sonix, Fireflies, tl;dv, Happy Scribe": Recognizer(turn_list.matches, turn_list.read),
-    "AWS Transcribe": Recognizer(is_aws, read_aws),
-    "Speechmatics": Recognizer(is_speechmatics, read_speechmatics),
-    "Google, IBM Watson": Recognizer(is_google, read_google),
-    "Rev.ai": Recognizer(is_rev, read_rev),
-    "Azure": Recognizer(is_azure, read_azure),
+    "AWS Transcribe": Recognizer(cloud_platforms.is_aws, cloud_platforms.read_aws),
+    "Speechmatics": Recognizer(speech_providers.is_speechmatics, speech_providers.read_speechmatics),
+    "Google, IBM Watson": Recognizer(cloud_platforms.is_google, cloud_platforms.read_google),
+    "Rev.ai": Recognizer(speech_providers.is_rev, speech_providers.read_rev),
+    "Azure": Recognizer(cloud_platforms.is_azure, cloud_platforms.read_azure),
     "OpenAI, ElevenLabs, AssemblyAI, Vosk, Soniox": Recognizer(word_list.matches, word_list.read),
 }
 """The recognizers by name, in the order in which their forms are tried."""
