@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lsa_whisper.evaluation.cells import ERROR_HEADS, error_cells, head_cells, percent
+from lsa_whisper.evaluation.cells import ERROR_HEADS, class_cell, count_cells, error_cells, head_cells, percent
 from lsa_whisper.evaluation.results import Evaluation
 from lsa_whisper.page.language import gettext
 from lsa_whisper.page.tables import ReportTable, TableCell
-from lsa_whisper.page.terms import class_definition, class_title
 from lsa_whisper.scoring.bootstrap import MIN_EVENTS
 from lsa_whisper.scoring.confusion import NO_WORDS, PLAIN_WORDS
 from lsa_whisper.scoring.counts import Detections
@@ -27,10 +26,7 @@ _GROUPS = {
         "Length",
     ),
 }
-_OTHERS = {
-    PLAIN_WORDS: "Words without a disfluency mark.",
-    NO_WORDS: "No word.",
-}
+_OTHERS = {PLAIN_WORDS: "Words without a disfluency mark.", NO_WORDS: "No word."}
 
 
 def breakdowns(evaluation: Evaluation) -> Iterator[ReportTable]:
@@ -55,7 +51,7 @@ def confusions(systems: Sequence[System]) -> Iterator[ReportTable]:
         used = [kind.value for kind in SCORED if any(kind.value in pair for pair in counts)]
         if not used:
             continue
-        titles = {kind.value: TableCell(class_title(kind), hover=class_definition(kind)) for kind in SCORED}
+        titles = {kind.value: class_cell(kind) for kind in SCORED}
         titles |= {name: TableCell(gettext(name.capitalize()), hover=gettext(text)) for name, text in _OTHERS.items()}
         rows = [
             (titles[row], *(_count(counts[row, column], row == column) for column in (*used, *_OTHERS)))
@@ -139,8 +135,8 @@ def _typed(systems: Sequence[System]) -> ReportTable:
         for system in systems:
             found = pooled(system.total.typed) if name == "all together" else system.total.typed.get(name, Detections())
             counts = (found.reference_events, found.true_positives, found.false_negatives, found.false_positives)
-            cells = (TableCell(f"{count:,}") for count in counts)
-            rows.append((TableCell(gettext(name)), TableCell(system.name), *cells, TableCell(percent(found.f1))))
+            f1 = TableCell(percent(found.f1))
+            rows.append((TableCell(gettext(name)), TableCell(system.name), *count_cells(*counts), f1))
     return ReportTable(
         gettext("As in the Nyra Verbatim Speech Benchmark"),
         TYPED_RULES,
@@ -156,10 +152,8 @@ def _class_characters(systems: Sequence[System]) -> ReportTable:
         for system in systems:
             errors = system.total.class_characters.get(kind.value)
             if errors is not None:
-                counts = (TableCell(f"{errors.reference_words:,}"), TableCell(percent(errors.rate)))
-                rows.append(
-                    (TableCell(class_title(kind), hover=class_definition(kind)), TableCell(system.name), *counts)
-                )
+                counts = (*count_cells(errors.reference_words), TableCell(percent(errors.rate)))
+                rows.append((class_cell(kind), TableCell(system.name), *counts))
     return ReportTable(
         gettext("Character errors by class"),
         gettext(

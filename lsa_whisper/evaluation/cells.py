@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from lsa_whisper.chat import Disfluency
 from lsa_whisper.page.language import gettext
 from lsa_whisper.page.tables import TableCell
+from lsa_whisper.page.terms import class_definition, class_title
 from lsa_whisper.page.text import range_text
 from lsa_whisper.scoring.bootstrap import MIN_EVENTS, Interval, wilson_interval
 from lsa_whisper.scoring.counts import WordErrors
@@ -76,6 +78,16 @@ def head_cells(*names: str) -> tuple[TableCell, ...]:
     return tuple(TableCell(gettext(name), hover=gettext(COLUMNS.get(name, ""))) for name in names)
 
 
+def class_cell(kind: Disfluency) -> TableCell:
+    """Return the title of a class, with its meaning on hover."""
+    return TableCell(class_title(kind), hover=class_definition(kind))
+
+
+def count_cells(*counts: int) -> tuple[TableCell, ...]:
+    """Return a cell for each of ``counts``."""
+    return tuple(TableCell(f"{count:,}") for count in counts)
+
+
 def interval_cell(value: float | None, interval: Interval | None) -> TableCell:
     """Return the cell of a share, its confidence interval in small print."""
     known = interval_or_none(interval)
@@ -131,4 +143,4 @@ def decimals_for(*values: float | None) -> int:
 def error_cells(errors: WordErrors) -> tuple[TableCell, ...]:
     """Return the cells under :data:`ERROR_HEADS`."""
     counts = errors.reference_words, errors.substitutions, errors.deletions, errors.insertions
-    return (TableCell(percent(errors.rate)), *(TableCell(f"{count:,}") for count in counts))
+    return (TableCell(percent(errors.rate)), *count_cells(*counts))

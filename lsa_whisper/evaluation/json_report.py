@@ -11,7 +11,7 @@ from lsa_whisper.evaluation.results import Evaluation
 from lsa_whisper.page.terms import MEASURES
 from lsa_whisper.scoring.bootstrap import CONFIDENCE
 from lsa_whisper.scoring.counts import Detections, WordErrors
-from lsa_whisper.scoring.file_scores import FileCounts
+from lsa_whisper.scoring.file_scores import WORD_ERRORS, FileCounts
 from lsa_whisper.scoring.metrics import METRICS
 from lsa_whisper.scoring.published import MODES
 from lsa_whisper.scoring.system import System
@@ -95,12 +95,7 @@ def _system(system: System) -> dict[str, Any]:
             m.key: {"value": system.value(m), "interval": (i := intervals[m.key]) and [i.low, i.high]} for m in METRICS
         },
         "word_errors": {
-            "verbatim": _word_errors(system.word_errors_verbatim),
-            "verbatim_raw": _word_errors(system.word_errors_verbatim_raw),
-            "fluent": _word_errors(system.word_errors_fluent),
-            "fluent_raw": _word_errors(system.word_errors_fluent_raw),
-            "characters": _word_errors(system.character_errors_verbatim),
-            "fluent_characters": _word_errors(system.character_errors_fluent),
+            **{name: _word_errors(getattr(system.total, name)) for name in WORD_ERRORS},
             **{f"by_{group}": _by(system, group) for group in ("role", "age", "length")},
             "by_speaker": {code: _word_errors(errors) for code, errors in system.word_errors_by_speaker.items()},
         },

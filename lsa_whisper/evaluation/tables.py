@@ -5,24 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lsa_whisper.chat import Disfluency
+from lsa_whisper.evaluation import cells
 from lsa_whisper.evaluation.breakdown import breakdowns, confusions
-from lsa_whisper.evaluation.cells import (
-    ERROR_HEADS,
-    decimals_for,
-    error_cells,
-    head_cells,
-    interval_cell,
-    percent,
-    plain_number,
-    share_cell,
-)
+from lsa_whisper.evaluation.cells import ERROR_HEADS, class_cell, count_cells, error_cells, head_cells, percent
 from lsa_whisper.evaluation.differences import MAIN_METRICS
 from lsa_whisper.evaluation.results import Evaluation
 from lsa_whisper.evaluation.word_counts import word_table
 from lsa_whisper.labels import NOT_TRANSCRIBED
 from lsa_whisper.page.language import gettext
 from lsa_whisper.page.tables import ReportTable, TableCell
-from lsa_whisper.page.terms import MEASURES, class_definition, class_title
+from lsa_whisper.page.terms import MEASURES
 from lsa_whisper.page.text import join_names, range_text
 from lsa_whisper.scoring.agreement import Agreement
 from lsa_whisper.scoring.bootstrap import MIN_UNITS
@@ -55,7 +47,7 @@ def _summary(systems: Sequence[System]) -> ReportTable:
     """Return the three figures that everybody needs, and how many words they are from."""
     rows = [_metric_row(metric, systems) for metric in MAIN_METRICS]
     errors = [system.word_errors_verbatim for system in systems]
-    rows.append((TableCell(gettext("Words scored")), *(TableCell(f"{e.reference_words:,}") for e in errors)))
+    rows.append((TableCell(gettext("Words scored")), *count_cells(*(e.reference_words for e in errors))))
     if any(e.excluded_reference for e in errors):
         excluded = gettext(
             "Segments for which the reference has xxx; as many of the system's words as fit there are not scored."
@@ -98,7 +90,7 @@ def _metric_cell(metric: Metric, system: System) -> TableCell:
     if metric.over_supported_classes and system.has_gaps:
         hover = gettext("A total over classes of which one is left out would not be one.")
         return TableCell(gettext(NOT_TRANSCRIBED), hover=hover)
-    return interval_cell(system.value(metric), system.interval(metric))
+    return cells.interval_cell(system.value(metric), system.interval(metric))
 
 
 def _better(evaluation: Evaluation, *, technical: bool = False) -> ReportTable:
@@ -130,16 +122,14 @@ def _disfluencies(systems: Sequence[System]) -> ReportTable:
     """Return what was found and missed of each class, in counts."""
     rows: list[tuple[TableCell, ...]] = []
     for kind, system, found in _by_class(systems):
-        title = TableCell(class_title(kind), hover=class_definition(kind)), TableCell(system.name)
-        total = TableCell(f"{found.reference_events:,}")
         if found.not_scored:
             text = gettext(NOT_TRANSCRIBED) if kind in system.left_out else gettext("not scored")
             unsupported = TableCell(text, hover=gettext("This system does not support this class."))
-            rows.append((*title, total, unsupported, *(TableCell("-"),) * 3))
-            continue
-        counts = found.true_positives, found.false_negatives, found.false_positives
-        cells = (TableCell(f"{count:,}") for count in counts)
-        rows.append((*title, total, *cells, share_cell(found.true_positives, found.reference_events)))
+            scores: tuple[TableCell, ...] = (unsupported, *(TableCell("-"),) * 3)
+        else:
+            counts = count_cells(found.true_positives, found.false_negatives, found.false_positives)
+            scores = (*counts, cells.share_cell(found.true_positives, found.reference_events))
+        rows.append((class_cell(kind), TableCell(system.name), *count_cells(found.reference_events), *scores))
     return ReportTable(
         gettext("Disfluency detection by class"),
         gettext(
@@ -164,10 +154,9 @@ def _detections(systems: Sequence[System]) -> ReportTable:
     rows = []
     for kind, system, found in _by_class(systems):
         rates = TableCell(percent(found.precision)), TableCell(percent(found.recall))
-        f1 = interval_cell(found.f1, system.class_interval(kind))
-        timed = TableCell(percent(system.timed[kind].f1))
-        title = TableCell(class_title(kind), hover=class_definition(kind)), TableCell(system.name)
-        rows.append((*title, TableCell(f"{found.reference_events:,}"), *rates, f1, timed))
+        f1 = cells.interval_cell(found.f1, system.class_interval(kind)), TableCell(percent(system.timed[kind].f1))
+        total = count_cells(found.reference_events)
+        rows.append((class_cell(kind), TableCell(system.name), *total, *rates, *f1))
     return ReportTable(
         gettext("Precision, recall and F1 by class"),
         gettext("Below each F1: its 95 % bootstrap interval over files."),
@@ -186,8 +175,7 @@ def _rates(systems: Sequence[System]) -> ReportTable:
         for system in systems:
             agreed = system.rate_agreement(kind)
             if agreed.reference_mean or agreed.hypothesis_mean:
-                title = TableCell(class_title(kind), hover=class_definition(kind))
-                rows.append((title, TableCell(system.name), *_agreed(agreed)))
+                rows.append((class_cell(kind), TableCell(system.name), *_agreed(agreed)))
     return ReportTable(
         gettext("Disfluencies per 100 words"),
         gettext("Rates of the reference and of the system's transcript, file by file, per 100 fluent words."),
@@ -223,12 +211,12 @@ def _agreed(agreed: Agreement, scale: float = 1) -> tuple[TableCell, ...]:
     means = agreed.reference_mean, agreed.hypothesis_mean
     values = [*means, agreed.bias, agreed.mean_absolute, agreed.low, agreed.high]
     scaled = [None if value is None else scale * value for value in values]
-    decimals = decimals_for(*scaled[:2])
+    decimals = cells.decimals_for(*scaled[:2])
     reference, hypothesis, bias, absolute, low, high = (
-        plain_number(value, decimals, sign=at in {2, 4, 5}) for at, value in enumerate(scaled)
+        cells.plain_number(value, decimals, sign=at in {2, 4, 5}) for at, value in enumerate(scaled)
     )
     limits = "-" if agreed.low is None else range_text(low, high)
-    texts = reference, hypothesis, bias, absolute, limits, plain_number(agreed.icc, 2), str(agreed.samples)
+    texts = reference, hypothesis, bias, absolute, limits, cells.plain_number(agreed.icc, 2), str(agreed.samples)
     return tuple(map(TableCell, texts))
 
 

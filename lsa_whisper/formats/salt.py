@@ -7,6 +7,7 @@ pass over, hold each utterance as CHAT, so that ``convert`` gives every mark and
 from __future__ import annotations
 
 import re
+from itertools import groupby
 from string import ascii_uppercase
 
 from lsa_whisper.chat import Transcript, Utterance
@@ -84,18 +85,12 @@ def mazes(utterance: Utterance) -> str:
     >>> mazes(utterance("CHI", "&-um and you [/] you can &+g go +..."))
     '(um) and (you) you can (g*) go>'
     """
-    words = utterance.verbatim()
-    inside: set[int] = set()
-    for event in utterance.events():
-        if event.kind in _MAZE:
-            inside.update(range(event.start, event.end))
-    text, open_maze = [], False
-    for index, word in enumerate(words):
-        written = f"{word[:-1]}*" if word.endswith("-") else _UNINTELLIGIBLE.get(word, word)
-        starts = index in inside and not open_maze
-        open_maze = index in inside
-        ends = open_maze and index + 1 not in inside
-        text.append(f"{'(' if starts else ''}{written}{')' if ends else ''}")
+    words = [f"{each[:-1]}*" if each[-1:] == "-" else _UNINTELLIGIBLE.get(each, each) for each in utterance.verbatim()]
+    inside = {at for event in utterance.events() if event.kind in _MAZE for at in range(event.start, event.end)}
+    text = []
+    for in_maze, places in groupby(range(len(words)), inside.__contains__):
+        said = " ".join(words[at] for at in places)
+        text.append(f"({said})" if in_maze else said)
     return " ".join(text) + _ENDS.get(utterance.terminator, ".")
 
 

@@ -118,7 +118,8 @@ class Totals(_PerFile, _TotalsOnly, Additive):
 _NAMES = tuple(field.name for field in fields(LanguageSample))
 _MEASURES = len(_NAMES)
 _INTEGER_MEASURES = {"utterances", "total_words", "different_words", "abandoned", "ndw_100"}
-_WORDS = ("verbatim", "verbatim_raw", "fluent", "fluent_raw", "characters", "fluent_characters")
+WORD_ERRORS = ("verbatim", "verbatim_raw", "fluent", "fluent_raw", "characters", "fluent_characters")
+"""The word errors of a file: the names of their fields."""
 
 
 class FileTable:
@@ -200,7 +201,7 @@ class FileTable:
 def _flat(counts: FileCounts) -> list[int]:
     """Return every count of a file in the order in which :func:`_built` takes them."""
     scores = counts.disfluency, counts.timed
-    parts = [astuple(getattr(counts, name)) for name in _WORDS]
+    parts = [astuple(getattr(counts, name)) for name in WORD_ERRORS]
     parts += [astuple(found) for score in scores for found in (*map(score.__getitem__, SCORED), score.fragment_exact)]
     parts += [astuple(counts.boundaries), counts.same_role, counts.fluent_words, (counts.missing,)]
     return [number for part in parts for number in part]
@@ -212,7 +213,7 @@ def _built(key: str, numbers: Iterator[Any], samples: SamplesBySpeaker) -> FileC
     def detections() -> Detections:
         return Detections(*islice(numbers, 4))
 
-    words = {name: WordErrors(*islice(numbers, 6)) for name in _WORDS}
+    words = {name: WordErrors(*islice(numbers, 6)) for name in WORD_ERRORS}
     disfluency, timed = (DisfluencyScores({kind: detections() for kind in SCORED}, detections()) for _ in range(2))
     return FileCounts(
         key=key,
