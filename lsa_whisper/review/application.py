@@ -69,15 +69,9 @@ def _translated() -> dict[str, str]:
 
 
 _SOUND_TYPES = {
-    ".wav": "audio/wav",
-    ".flac": "audio/flac",
-    ".mp3": "audio/mpeg",
-    ".ogg": "audio/ogg",
-    ".opus": "audio/ogg",
-    ".m4a": "audio/mp4",
-    ".mp4": "video/mp4",
-    ".webm": "video/webm",
-}
+    ".wav": "audio/wav", ".flac": "audio/flac", ".mp3": "audio/mpeg", ".ogg": "audio/ogg", ".opus": "audio/ogg",
+    ".m4a": "audio/mp4", ".mp4": "video/mp4", ".webm": "video/webm",
+}  # fmt: skip
 
 
 def make_application(files: OpenFiles, language: str = "en") -> Starlette:
