@@ -106,10 +106,7 @@ class _Run:
         import batchalign
 
         return batchalign.recipes.transcribe(
-            asr_backend=self._backend,
-            utseg_backend=self._backend,
-            cache=batchalign.CacheSpec.bypass(),
-            workers=1,
+            asr_backend=self._backend, utseg_backend=self._backend, cache=batchalign.CacheSpec.bypass(), workers=1
         )
 
     def _one(self, audio: Path, target: Path) -> TranscribedFile:

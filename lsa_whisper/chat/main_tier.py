@@ -180,10 +180,7 @@ class Utterance:
 
 
 def utterance(
-    speaker: str,
-    text: str,
-    span: TimeSpan | None = None,
-    words: Sequence[tuple[str, TimeSpan | None]] | None = None,
+    speaker: str, text: str, span: TimeSpan | None = None, words: Sequence[tuple[str, TimeSpan | None]] | None = None
 ) -> Utterance:
     r"""Return a new utterance; ``text`` is a main tier without speaker and bullet, ``words`` become ``%wor``.
 

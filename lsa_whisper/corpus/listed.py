@@ -22,7 +22,7 @@ from lsa_whisper.formats.reading.files import decode_bytes, read_bytes
 from lsa_whisper.formats.reading.manifests import manifest_rows, manifest_sources
 from lsa_whisper.formats.reading.source import Source, SpokenText
 from lsa_whisper.formats.reading.speakers import participants_of
-from lsa_whisper.formats.reading.to_transcript import to_transcript
+from lsa_whisper.formats.reading.to_transcript import ReadingOptions, to_transcript
 from lsa_whisper.languages import chat_code
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.disk import convert_disk_errors
@@ -147,7 +147,7 @@ def _session(
     source.spoken = [replace(each, span=each.span or whole) for each in source.spoken]
     source.media = source.media or recording.path.stem
     language = chat_code(source.language or card.language or "eng")
-    transcript = to_transcript(source, language=language)
+    transcript = to_transcript(source, ReadingOptions(language))
     if not transcript.utterances:
         raise AudioError(f"{source.spoken[0].place}: its text has no words")
     path = folder / f"{source.name}.cha"

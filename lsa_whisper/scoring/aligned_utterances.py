@@ -145,10 +145,7 @@ class _Places:
     """Where the events of both transcripts belong: the utterance of the reference, and the column of the alignment."""
 
     def __init__(
-        self,
-        alignment: Alignment,
-        reference: FileWords,
-        utterances: np.ndarray[tuple[int], np.dtype[np.int64]],
+        self, alignment: Alignment, reference: FileWords, utterances: np.ndarray[tuple[int], np.dtype[np.int64]]
     ) -> None:
         self._utterances = utterances
         self._columns = [np.flatnonzero(alignment.pairs[:, side] != UNALIGNED) for side in (0, 1)]

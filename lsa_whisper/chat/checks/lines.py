@@ -45,10 +45,7 @@ _ORDER["@L1 of"] = 4
 _LATER = 5
 _DATE = re.compile(r"(\d\d)-([A-Z]{3})-(\d{4})")
 _CLOCK = r"(?:\d{1,2}:)?[0-5]?\d:[0-5]\d"
-_TIMES = {
-    "@Time Start": re.compile(_CLOCK),
-    "@Time Duration": re.compile(rf"{_CLOCK}(?:-{_CLOCK})?"),
-}
+_TIMES = {"@Time Start": re.compile(_CLOCK), "@Time Duration": re.compile(rf"{_CLOCK}(?:-{_CLOCK})?")}
 
 
 def header_problems(transcript: Transcript) -> Iterator[Problem]:

@@ -18,7 +18,7 @@ from lsa_whisper.formats import FOR_PEOPLE, FORMAT_SUFFIXES
 from lsa_whisper.formats.docx import NOTES
 from lsa_whisper.formats.reading import READABLE, FoundTranscript
 from lsa_whisper.formats.reading.conventions import Conventions
-from lsa_whisper.formats.reading.to_transcript import to_transcript
+from lsa_whisper.formats.reading.to_transcript import ReadingOptions, to_transcript
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def read_back(text: str | bytes, transcript: Transcript, format: str) -> Transcr
     except FormatError:  # without utterances, or without cues
         return Transcript([])
     language = next(iter(transcript.languages), "eng")
-    return to_transcript(sources[0], language=language, infer_marks=False) if sources else Transcript([])
+    return to_transcript(sources[0], ReadingOptions(language, infer_marks=False)) if sources else Transcript([])
 
 
 def losses_of_writing(before: Transcript, after: Transcript) -> Iterator[Loss]:

@@ -8,18 +8,17 @@ becomes CHAT by the rules of its notation (:mod:`lsa_whisper.formats.reading.not
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import FormatError
-from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes, read_bytes
 from lsa_whisper.formats.reading.lost_words import lost_words
 from lsa_whisper.formats.reading.source import Source
-from lsa_whisper.formats.reading.to_transcript import to_transcript
+from lsa_whisper.formats.reading.to_transcript import ReadingOptions, to_transcript
 
 __all__ = ["READABLE", "FoundTranscript", "ReadingOptions", "is_readable", "nxt_files", "read_transcripts"]
 
@@ -35,27 +34,6 @@ _SUBTITLES = re.compile(r"\s*(?:WEBVTT\b|\d+\n\s*[\d:.,]+ --> [\d:.,]+)")
 """How subtitles begin that are saved as text, as those of Zoom."""
 
 NOTATIONS = ("auto", "chat", "plain", "salt")
-
-
-@dataclass(frozen=True)
-class ReadingOptions:
-    """How texts that are not CHAT become CHAT.
-
-    Attributes:
-        language: ISO 639-3 code of files that name none.
-        speaker: Code of a speaker without a name.
-        notation: Notation of the texts: ``chat``, ``plain``, ``salt``, or ``auto`` to find out.
-        conventions: The laboratory's own marks.
-        infer_marks: Whether fillers, cut-off words and repetitions in plain text are marked.
-        headers: A CHAT file, or a folder of them by the names of the recordings, whose headers are taken.
-    """
-
-    language: str = "eng"
-    speaker: str = "PAR"
-    notation: str = "auto"
-    conventions: Conventions = field(default_factory=Conventions)
-    infer_marks: bool = True
-    headers: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -152,14 +130,7 @@ def _headers(source: Source, headers: Path) -> list[str]:
 def _found(source: Source, path: Path, options: ReadingOptions) -> FoundTranscript:
     if options.headers:
         source.headers = _headers(source, options.headers)
-    transcript = to_transcript(
-        source,
-        language=options.language,
-        speaker=options.speaker,
-        notation=options.notation,
-        conventions=options.conventions,
-        infer_marks=options.infer_marks,
-    )
+    transcript = to_transcript(source, options)
     if not transcript.utterances:
         raise FormatError(f"{path}: contains no words{f' of {source.name}' if source.name else ''}; is it complete?")
     transcript.path = str(path)

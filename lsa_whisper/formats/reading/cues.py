@@ -89,11 +89,12 @@ def _span(line: str) -> TimeSpan | None:
     if not match:
         return None
     times = match.groups("0")
-    start_ms, end_ms = _milliseconds(*times[:4]), _milliseconds(*times[4:])
+    start_ms, end_ms = milliseconds(*times[:4]), milliseconds(*times[4:])
     return TimeSpan(start_ms, end_ms) if start_ms <= end_ms else None
 
 
-def _milliseconds(hours: str, minutes: str, seconds: str, fraction: str) -> int:
+def milliseconds(hours: str, minutes: str, seconds: str, fraction: str) -> int:
+    """Return the time that a clock shows; ``fraction`` has up to three digits."""
     return 3_600_000 * int(hours) + 60_000 * int(minutes) + 1000 * int(seconds) + int(fraction.ljust(3, "0"))
 
 

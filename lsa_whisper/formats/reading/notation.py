@@ -14,11 +14,7 @@ from lsa_whisper.chat.scan import TERMINATORS
 from lsa_whisper.formats.reading.brackets import STAMP, Brackets
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.names import with_names
-from lsa_whisper.formats.reading.tags import (
-    chat_of,
-    unescaped,
-    without_masks,
-)
+from lsa_whisper.formats.reading.tags import chat_of, unescaped, without_masks
 from lsa_whisper.labels import Labels, decode_all
 from lsa_whisper.labels.characters import ordinary_characters
 
@@ -101,12 +97,7 @@ class PlainText(NamedTuple):
 
 
 def plain_to_chat(
-    text: str,
-    conventions: Conventions,
-    *,
-    language: str,
-    infer_marks: bool = True,
-    names: frozenset[str] = frozenset(),
+    text: str, conventions: Conventions, *, language: str, infer_marks: bool = True, names: frozenset[str] = frozenset()
 ) -> PlainText:
     """Return plain ``text`` as main tiers, and the comments found in it.
 

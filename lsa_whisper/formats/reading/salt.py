@@ -25,9 +25,8 @@ from lsa_whisper.errors import FormatError
 from lsa_whisper.formats import salt as salt_writing
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
-from lsa_whisper.formats.reading.salt_text import has_words, salt_to_chat, with_overlap_codes
+from lsa_whisper.formats.reading.salt_text import salt_to_chat, with_overlap_codes
 from lsa_whisper.formats.reading.source import Source, SpokenText
-from lsa_whisper.timespan import TimeSpan
 
 _FACT = re.compile(r"\+\s*([A-Za-z ]{1,30}?)\s*[:=]\s*(.*)")
 _SEXES = {"m": "male", "male": "male", "boy": "male", "f": "female", "female": "female", "girl": "female"}
@@ -237,18 +236,13 @@ def _spoken(line: str, state: _State, place: str, source: Source) -> SpokenText 
         state.codes[letter, kept.speaker] += 1
         tiers = tuple((tier.name, tier.value) for tier in kept.tiers)
         if salt_writing.utterance_text(kept) == text:
-            return SpokenText(letter, kept.text, kept.span, kept_words(kept), tiers, place)
+            return SpokenText(letter, kept.text, kept.span, tuple(kept.word_times), tiers, place)
         chat_text, comments = salt_to_chat(text, source.language or "eng")
         return SpokenText(letter, chat_text, kept.span, (), (*tiers, *_coms(comments)), place)
-    if not has_words(text):
+    if not re.search(r"\w", text):  # "C ." has neither words nor a comment
         return None
     chat_text, comments = salt_to_chat(text, source.language or "eng")
     return SpokenText(letter, chat_text, None, (), (*state.tiers, *_coms(comments)), place)
-
-
-def kept_words(kept: Utterance) -> tuple[tuple[str, TimeSpan], ...]:
-    """Return the words with times of an utterance that was kept in comments."""
-    return tuple(kept.word_times)
 
 
 def _coms(comments: list[str]) -> tuple[tuple[str, str], ...]:

@@ -114,11 +114,6 @@ OVERLAP = "[<>]"
 _OMITTED = re.compile(r"\*([A-Za-z'][\w'/]*)")
 
 
-def has_words(text: str) -> bool:
-    """Return whether a SALT utterance has words or a comment; ``C .`` has neither."""
-    return bool(re.search(r"\w", text))
-
-
 def salt_to_chat(text: str, language: str = "eng") -> tuple[str, list[str]]:
     """Return the main tier of a SALT utterance, and what only a comment can hold; numbers are in words of ``language``.
 

@@ -17,7 +17,14 @@ from pathlib import Path
 
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
-from lsa_whisper.formats.reading.cues import Cue, bracketed_speakers, cues_in, with_colons, without_repeated_lines
+from lsa_whisper.formats.reading.cues import (
+    Cue,
+    bracketed_speakers,
+    cues_in,
+    milliseconds,
+    with_colons,
+    without_repeated_lines,
+)
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.plain import has_speaker_prefixes, split_speaker
 from lsa_whisper.formats.reading.source import Source, SpokenText, shared_spans
@@ -144,8 +151,7 @@ def _timed(text: str, span: TimeSpan, place: str) -> list[SpokenText]:
         if piece:
             pieces.append((piece, start))
         if match:
-            hours, minutes, seconds, fraction = (int(part or 0) for part in match.groups())
-            start, at = 3_600_000 * hours + 60_000 * minutes + 1000 * seconds + fraction, match.end()
+            start, at = milliseconds(*match.groups("0")), match.end()
     ends = [*(start for _, start in pieces[1:]), span.end_ms]
     words = tuple(
         (word, share)
@@ -189,12 +195,5 @@ def _parse_script(data: bytes, place: str) -> list[Source]:
 
 
 def _script_span(start: str, end: str) -> TimeSpan | None:
-    times = [_SCRIPT_CLOCK.fullmatch(text) for text in (start, end)]
-    if not all(times):
-        return None
-    first, last = (
-        3_600_000 * int(at[1]) + 60_000 * int(at[2]) + 1000 * int(at[3]) + int((at[4] or "0").ljust(3, "0"))
-        for at in times
-        if at
-    )
-    return TimeSpan(first, last) if first <= last else None
+    times = [milliseconds(*at.groups("0")) for text in (start, end) if (at := _SCRIPT_CLOCK.fullmatch(text))]
+    return TimeSpan(*times) if len(times) == 2 and times == sorted(times) else None

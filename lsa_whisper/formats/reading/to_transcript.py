@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from pathlib import Path
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Line, Participant, Transcript, Utterance
@@ -25,13 +26,7 @@ from lsa_whisper.formats.reading.notation import (
     without_end,
 )
 from lsa_whisper.formats.reading.salt_text import salt_to_chat, with_overlap_codes
-from lsa_whisper.formats.reading.source import (
-    CHAT_CONTROLS,
-    CONTROLS,
-    Source,
-    SpokenText,
-    spoken_utterance,
-)
+from lsa_whisper.formats.reading.source import CHAT_CONTROLS, CONTROLS, Source, SpokenText, spoken_utterance
 from lsa_whisper.formats.reading.speakers import participants_of
 from lsa_whisper.labels import letters_of
 from lsa_whisper.labels.characters import ordinary_characters
@@ -176,44 +171,47 @@ def _as_one(parts: Sequence[SpokenText]) -> SpokenText:
 _BEFORE_BEGIN = ("@PID", "@Font", "@Window", "@ColorWords")
 
 
-def to_transcript(
-    source: Source,
-    *,
-    language: str = "eng",
-    speaker: str = "PAR",
-    notation: str = "auto",
-    conventions: Conventions | None = None,
-    infer_marks: bool = True,
-) -> Transcript:
-    """Return ``source`` as a transcript; its utterances are in order of time, their times unchanged.
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How texts that are not CHAT become CHAT.
 
-    Args:
-        source: What a reader found.
-        language: ISO 639-3 code, where the source names no language.
+    Attributes:
+        language: ISO 639-3 code of files that name none.
         speaker: Code of a speaker without a name.
-        notation: Notation of the texts, where the source leaves it open.
-        conventions: What the laboratory's marks mean.
+        notation: Notation of the texts: ``chat``, ``plain``, ``salt``, or ``auto`` to find out.
+        conventions: The laboratory's own marks.
         infer_marks: Whether fillers, cut-off words and repetitions in plain text are marked.
+        headers: A CHAT file, or a folder of them by the names of the recordings, whose headers are taken.
     """
-    conventions = conventions or Conventions()
-    language = chat_code(source.language) if source.language else language
-    chosen = source.notation if source.notation != "auto" else notation
+
+    language: str = "eng"
+    speaker: str = "PAR"
+    notation: str = "auto"
+    conventions: Conventions = field(default_factory=Conventions)
+    infer_marks: bool = True
+    headers: Path | None = None
+
+
+def to_transcript(source: Source, options: ReadingOptions) -> Transcript:
+    """Return ``source`` as a transcript; its utterances are in order of time, their times unchanged."""
+    language = chat_code(source.language) if source.language else options.language
+    chosen = source.notation if source.notation != "auto" else options.notation
     if chosen == "auto":
         chosen = "chat" if looks_like_chat(each.text for each in source.spoken) else "plain"
     listed = participants([Line(f"{line}\n", 0) for line in source.headers])
     people = listed | participants_of(
         (each.speaker for each in source.spoken if each.speaker not in listed),
         roles=source.roles,
-        known=conventions.speakers,
+        known=options.conventions.speakers,
         language=language,
-        speaker=speaker,
+        speaker=options.speaker,
     )
     people = {name: replace(each, **source.people.get(name, {})) for name, each in people.items()}
     if empty := sum(each.span is not None and not each.span.duration_ms for each in source.spoken):
         source.notes.append(f"texts that end when they begin, which have no times: {empty}")
     if chosen == "plain":
         source.spoken = list(map(_in_ordinary_characters, source.spoken))
-        plain = PlainReader(source, conventions, language, infer_marks)
+        plain = PlainReader(source, options.conventions, language, options.infer_marks)
         spoken = joined_segments(source, language) if source.has_segments else source.spoken
         made = list(plain.utterances(spoken, people))
         plain.add_notes()
