@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from lsa_whisper.chat.codes import LEADING_HEADERS, MEDIA_EXTENSIONS, SEXES, WITHOUT_BULLETS
 from lsa_whisper.chat.lines import Line
+from lsa_whisper.chat.main_tier import Utterance
 from lsa_whisper.chat.parse import parse
 from lsa_whisper.chat.scan import Token, scan
 
@@ -39,13 +40,10 @@ def fix(text: str) -> str:
     return "".join(_framed(lines, newline)) if lines else text
 
 
-def _lines(block: object, timed: bool) -> Iterator[str]:
-    if isinstance(block, Line):
-        tiers: Sequence[Line] = (block,)
-    else:
-        yield _main_tier(block.main)  # type: ignore[attr-defined]
-        tiers = block.tiers  # type: ignore[attr-defined]
-    for line in tiers:
+def _lines(block: Line | Utterance, timed: bool) -> Iterator[str]:
+    if isinstance(block, Utterance):
+        yield _main_tier(block.main)
+    for line in block.tiers if isinstance(block, Utterance) else [block]:
         if line.raw.strip():
             yield _header(line.name, _layout(line.raw), timed)
 

@@ -18,16 +18,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from lsa_whisper.chat import flucalc
 from lsa_whisper.chat.disfluencies import Disfluency
-from lsa_whisper.chat.flucalc import (
-    COUNTS,
-    Counts,
-    count_as_flucalc,
-    count_retrace,
-    count_signs,
-    counted_codes,
-    words_and_syllables,
-)
+from lsa_whisper.chat.flucalc import Counts
 from lsa_whisper.chat.main_tier import Utterance
 from lsa_whisper.chat.syllables import syllables
 from lsa_whisper.chat.tree import Item, Marker, Word, walk
@@ -118,13 +111,13 @@ def count_disfluencies(
 
 
 def _of_speaker(tiers: list[Utterance], language: str, mode: str) -> Fluency:
-    counts = dict.fromkeys(COUNTS, 0)
+    counts = dict.fromkeys(flucalc.COUNTS, 0)
     for utterance in tiers:
         if mode == "flucalc":
-            count_as_flucalc(utterance, counts)
+            flucalc.count_as_flucalc(utterance, counts)
         else:
             _count_strict(utterance, counts, language)
-    tagged = words_and_syllables(tiers) if mode == "flucalc" else None
+    tagged = flucalc.words_and_syllables(tiers) if mode == "flucalc" else None
     return Fluency(counts, len(tiers), *(tagged or _fluent_words(tiers, language)))
 
 
@@ -144,14 +137,14 @@ def _count_strict(utterance: Utterance, counts: Counts, language: str) -> None:
         counts["filled_pause"] += kinds.count(Disfluency.FILLED_PAUSE) or written.kind is WordKind.FILLER
         counts["fragment"] += kinds.count(Disfluency.FRAGMENT) or written.kind is WordKind.FRAGMENT
         for piece in written.surface:
-            count_signs(piece, counts)
+            flucalc.count_signs(piece, counts)
     for item in walk(utterance.tree.items):
         if isinstance(item, Marker) or not item.codes:
             continue
         remaining = _unretraced_words(item)
         one = len(remaining) == 1 and _syllables_of(remaining[0], language) == 1
-        for code in counted_codes(item) if remaining else ():
-            count_retrace(counts, code, len(remaining), one)
+        for code in flucalc.counted_codes(item) if remaining else ():
+            flucalc.count_retrace(counts, code, len(remaining), one)
     reading = utterance.reading
     counts["pause"] += sum(
         event.kind == "pause" and 0 < event.start < len(reading.verbatim) for event in reading.events

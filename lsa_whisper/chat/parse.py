@@ -83,9 +83,8 @@ def read(path: str | Path, *, strict: bool = False) -> Transcript:
     """
     source = Path(path)
     try:
-        if (
-            source.exists() and not source.is_file() and not source.is_dir()
-        ):  # reading a link to /dev/zero would never end
+        # Reading a link to /dev/zero would never end.
+        if source.exists() and not source.is_file() and not source.is_dir():
             raise ChatSyntaxError("is a device or a pipe, not a file; check the path", path=str(path))
         data = source.read_bytes()
     except OSError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from lsa_whisper.chat.lines import Line
@@ -25,14 +26,10 @@ def serialize(transcript: Transcript) -> str:
     >>> serialize(parse(text)) == text
     True
     """
-    parts: list[str] = []
-    for block in transcript.blocks:
-        if isinstance(block, Line):
-            parts.append(block.raw)
-        else:
-            parts.append(block.main)
-            parts.extend(tier.raw for tier in block.tiers)
-    return "".join(parts)
+    lines = (
+        [one.raw] if isinstance(one, Line) else [one.main, *(t.raw for t in one.tiers)] for one in transcript.blocks
+    )
+    return "".join(chain.from_iterable(lines))
 
 
 def write(transcript: Transcript, path: str | Path) -> None:
@@ -82,8 +79,7 @@ def compose(
         unlinked = "" if any(utterance.span for utterance in spoken) else ", unlinked"
         lines.append(f"@Media:\t{media}, {media_kind}{unlinked}")
     lines.extend(f"@Comment:\t{' '.join(comment.split())}" for comment in comments)
-    body = "".join(u.main + "".join(tier.raw for tier in u.tiers) for u in spoken)
-    return parse("".join(f"{line}\n" for line in lines) + body + "@End\n")
+    return parse("".join(f"{line}\n" for line in lines) + serialize(Transcript([*spoken])) + "@End\n")
 
 
 def _identity(person: Participant) -> str:

@@ -73,6 +73,9 @@ _NO_SOUNDS = str.maketrans("", "", ":≠^")
 _INNER_PREFIX = re.compile(r"(?<=.)(?=&[-+~=])")
 _SLASH = re.compile(r"(?<=[^\W\d_])/(?=[^\W\d_])")
 _PREFIXES = {WordKind.FILLER: "&-", WordKind.FRAGMENT: "&+", WordKind.NONWORD: "&~"}
+_KINDS = {sign[1]: kind for kind, sign in _PREFIXES.items()} | {"*": WordKind.OTHER_SPEAKER}
+_KINDS |= dict.fromkeys("={}", WordKind.EVENT)
+"""What the sign behind ``&`` says."""
 _PREFIX_DISFLUENCIES = {kind: classes_at(SignPlace.PREFIX)[sign] for kind, sign in _PREFIXES.items()}
 _SIGN_DISFLUENCIES = (
     classes_at(SignPlace.AFTER_SOUND) | classes_at(SignPlace.INSIDE_WORD) | classes_at(SignPlace.BEFORE_WORD)
@@ -132,22 +135,11 @@ def _kind_of(surface: str) -> tuple[WordKind, str]:
         return (WordKind.OMITTED if len(surface) == 1 or not surface[1].isdigit() else WordKind.WORD), surface
     if surface[0] != "&" or len(surface) == 1:
         return WordKind.WORD, surface
-    body = surface[2:]
-    match surface[1]:
-        case "=" | "{" | "}":
-            return WordKind.EVENT, body
-        case "*":
-            return WordKind.OTHER_SPEAKER, body
-        case "-":
-            return WordKind.FILLER, body
-        case "+":
-            return WordKind.FRAGMENT, body
-        case "~":
-            return WordKind.NONWORD, body
+    if kind := _KINDS.get(surface[1]):
+        return kind, surface[2:]
     legacy = surface[1:]
-    return (
-        WordKind.FILLER if _without_marks(legacy).replace(":", "").lower() in MARKED_FILLERS else WordKind.FRAGMENT
-    ), legacy
+    is_filler = _without_marks(legacy).replace(":", "").lower() in MARKED_FILLERS
+    return WordKind.FILLER if is_filler else WordKind.FRAGMENT, legacy
 
 
 def _without_marks(body: str) -> str:

@@ -34,11 +34,7 @@ def frames(words: Sequence[SpokenWord]) -> Iterator[tuple[int, int]]:
         if kinds[first] == "be":
             length = 2 if kinds[first + 1 : first + 3] == ["verb", "past"] else 0
         else:
-            length = (
-                _length_of_frame(texts[first : first + 2 * _MAX_FRAME], kinds[first + 1])
-                if texts[first] in _SUBJECTS
-                else 0
-            )
+            length = _length_of_frame(texts[first : first + 2 * _MAX_FRAME], kinds[first + 1])
         if length and not any(word.cut_off for word in words[first : first + 3]):
             yield first, first + length - 1
 
@@ -47,10 +43,10 @@ def _length_of_frame(texts: Sequence[str], kind: str) -> int:
     """Return how many of the words from a subject on are repeated behind another subject; 0 for none.
 
     Args:
-        texts: The words, of which the first is the subject.
+        texts: The words, of which the first may be the subject.
         kind: The kind of the second one.
     """
-    if kind not in _VERBS or texts[1] == _NOT_A_VERB:
+    if texts[0] not in _SUBJECTS or kind not in _VERBS or texts[1] == _NOT_A_VERB:
         return 0
     for length in range(min(_MAX_FRAME, len(texts) // 2), 1, -1):
         other = texts[length]

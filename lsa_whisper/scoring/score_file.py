@@ -150,6 +150,9 @@ def score_file(
         found, alignment = complete, wer.align_verbatim(expected, complete)
     utterances = wer.utterance_of_columns(alignment, expected, found)
     disfluency = score_disfluencies(expected, found, alignment)
+    attributed = SpeakerErrors()
+    if options.speakers:
+        attributed = speakers.speaker_errors(reference.utterances, other.utterances)
     aligned: tuple[AlignedUtterance, ...] = ()
     if options.keep_alignment:
         unmatched = unmatched_events(expected, found, alignment)
@@ -181,9 +184,7 @@ def score_file(
         ),
         typed=typed_detections(expected, found, alignment) if options.typed else ByLabel(),
         class_characters=character_errors_by_class(expected, found, alignment),
-        speakers=speakers.speaker_errors(reference.utterances, other.utterances)
-        if options.speakers
-        else SpeakerErrors(),
+        speakers=attributed,
         aligned=aligned,
     )
 

@@ -171,14 +171,8 @@ def _is_unintelligible(words: Sequence[str]) -> NDArray[np.bool_]:
 
 def _moved(event: Event, starts: Sequence[int]) -> Event:
     """Return ``event`` with positions in the file's normalized words instead of the utterance's spoken words."""
-    repair = (
-        (None, None)
-        if event.repair_start is None or event.repair_end is None
-        else (starts[event.repair_start], starts[event.repair_end])
-    )
-    return replace(
-        event, start=starts[event.start], end=starts[event.end], repair_start=repair[0], repair_end=repair[1]
-    )
+    first, last = (None if at is None else starts[at] for at in (event.repair_start, event.repair_end))
+    return replace(event, start=starts[event.start], end=starts[event.end], repair_start=first, repair_end=last)
 
 
 def has_disfluency_marks(utterances: Sequence[Utterance]) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lsa_whisper import formats
 from lsa_whisper.chat.checks.participants import speaker_code_fault
-from lsa_whisper.errors import ChatSyntaxError, DiskError, FormatError, LsaWhisperError
+from lsa_whisper.errors import DiskError, FormatError, LsaWhisperError
 from lsa_whisper.formats import FORMAT_SUFFIXES, TIMED_FORMATS
 from lsa_whisper.formats.convert.conservation import (
     TranscriptCounts,
@@ -133,7 +133,7 @@ def convert(
                     _convert_one(found, file, folder, format, converted, lossless=lossless)
         except DiskError:
             raise
-        except (FormatError, ChatSyntaxError, LsaWhisperError) as error:
+        except LsaWhisperError as error:
             converted.failed_files.append(FailedFile(file.path, str(error)))
     folder.save()
     return converted

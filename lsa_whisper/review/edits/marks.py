@@ -65,12 +65,8 @@ def question_about(transcript: Transcript, number: int, first: int, last: int, m
     language = (transcript.languages or ["eng"])[0]
     words = [word.text for word in chosen_words(transcript.utterances[number].text, first, last)]
     bare = {_PREFIX.sub("", word).replace(":", "").lower() for word in words if not word.startswith("&-")}
-    other = sorted(bare - fillers(language))
-    return (
-        f"{', '.join(map(repr, other))}: not a filled pause of {language}; press the key again to mark it"
-        if other
-        else ""
-    )
+    other = ", ".join(map(repr, sorted(bare - fillers(language))))
+    return f"{other}: not a filled pause of {language}; press the key again to mark it" if other else ""
 
 
 def _prefixed(prefix: str) -> _Marking:

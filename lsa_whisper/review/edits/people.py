@@ -136,25 +136,15 @@ def _with_people(transcript: Transcript, people: dict[str, Participant], speaker
 def _header(line: Line, people: dict[str, Participant]) -> Line | None:
     """Return a header as it should be; ``None`` if it is about a participant who is no longer there."""
     if line.name == "@Participants":
-        entries = ", ".join(
-            " ".join(filter(None, (person.code, person.name, person.role))) for person in people.values()
-        )
+        entries = ", ".join(" ".join(filter(None, (one.code, one.name, one.role))) for one in people.values())
         return line if line.value == entries else Line(f"@Participants:\t{entries}{_line_end(line)}", line.number)
     if line.name == "@ID":
-        fields = [part.strip() for part in line.value.split("|")]
-        return (
-            _identity(people[_code_of(line)], fields, _line_end(line), line.number)
-            if _code_of(line) in people
-            else None
-        )
+        fields, person = [part.strip() for part in line.value.split("|")], people.get(_code_of(line))
+        return _identity(person, fields, _line_end(line), line.number) if person else None
     for base in PARTICIPANT_HEADERS:
         if line.name.startswith(f"{base} "):
-            old = line.name.removeprefix(f"{base} ")
-            return (
-                Line(line.raw.replace(line.name, f"{base} {people[old].code}", 1), line.number)
-                if old in people
-                else None
-            )
+            person = people.get(line.name.removeprefix(f"{base} "))
+            return Line(line.raw.replace(line.name, f"{base} {person.code}", 1), line.number) if person else None
     return line
 
 

@@ -55,12 +55,9 @@ def seconds_of(value: Any) -> Any:
         return value
     if re.fullmatch(r"\d+(?:\.\d+)?s", value):
         return float(value[:-1])
-    match = _DURATION.fullmatch(value) if value.startswith("PT") else None
-    return (
-        sum(float(part or 0) * unit for part, unit in zip(match.groups(), (3600, 60, 1), strict=True))
-        if match
-        else value
-    )
+    if match := _DURATION.fullmatch(value):
+        return sum(float(part or 0) * unit for part, unit in zip(match.groups(), (3600, 60, 1), strict=True))
+    return value
 
 
 def _is_number(value: object) -> bool:
