@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lsa_whisper.align.anchors import DecodedWord
 from lsa_whisper.chat import Utterance
 from lsa_whisper.scoring.align import UNALIGNED
 from lsa_whisper.system.table import add_rows
@@ -75,9 +74,8 @@ def judge(utterances: Sequence[Utterance], aligned: AlignedText) -> tuple[list[T
     timed: list[TimedUtterance] = []
     doubts: list[Doubt] = []
     for each, own, score in zip(utterances, indices, scores, strict=True):
-        recognized = sum(bool(aligned.matches.alignment.to_hypothesis[index] != UNALIGNED) for index in own)
         words = tuple(aligned.found[index] for index in own if index in aligned.found)
-        problem = _problem(own, words, score, usual, recognized, aligned)
+        problem = _problem(own, words, score, usual, aligned)
         if problem in ("not found", "no words"):
             words = ()
         span = TimeSpan(words[0].span.start_ms, max(word.span.end_ms for word in words)) if words else None
@@ -94,12 +92,7 @@ def _score(own: Sequence[int], aligned: AlignedText) -> float | None:
 
 
 def _problem(
-    own: Sequence[int],
-    words: Sequence[AlignedWord],
-    score: float | None,
-    usual: float,
-    recognized: int,
-    aligned: AlignedText,
+    own: Sequence[int], words: Sequence[AlignedWord], score: float | None, usual: float, aligned: AlignedText
 ) -> str:
     if not own:
         return "no words"
@@ -131,35 +124,20 @@ def _word_doubts(
             continue
         words = [word for word, _ in between if word != UNALIGNED]
         decoded = [aligned.decoded[at] for _, at in between if at != UNALIGNED]
-        previous = columns[before][0][0]
-        yield from _difference(utterances, aligned, timed, usual, words, decoded, previous)
-
-
-def _difference(
-    utterances: Sequence[Utterance],
-    aligned: AlignedText,
-    timed: Sequence[TimedUtterance],
-    usual: float,
-    words: Sequence[int],
-    decoded: Sequence[DecodedWord],
-    previous: int,
-) -> Iterator[Doubt]:
-    """Yield the doubts about a stretch in which the transcript has ``words`` and the model recognized ``decoded``."""
-    recognized = " ".join(word.text for word in decoded)
-    if not words:
-        each = utterances[aligned.words[previous].utterance]
-        span = TimeSpan(decoded[0].span.start_ms, decoded[-1].span.end_ms)
-        yield Doubt(each.line or 0, span, each.speaker, "missing word", "", recognized, each.text)
-        return
-    for index in words:
-        word, own = aligned.words[index], aligned.found.get(index)
-        if timed[word.utterance].span is None or (own and own.logprob > usual - _WRONG_BELOW):
-            continue
-        if not decoded and word.disfluent:  # a model of fluent text leaves it out
-            continue
-        each = utterances[word.utterance]
-        problem = "wrong word" if decoded else "not spoken"
-        yield Doubt(each.line or 0, own.span if own else None, each.speaker, problem, word.text, recognized, each.text)
+        recognized = " ".join(word.text for word in decoded)
+        if not words:
+            each = utterances[aligned.words[columns[before][0][0]].utterance]
+            span = TimeSpan(decoded[0].span.start_ms, decoded[-1].span.end_ms)
+            yield Doubt(each.line or 0, span, each.speaker, "missing word", "", recognized, each.text)
+        for index in words:
+            word, own = aligned.words[index], aligned.found.get(index)
+            if timed[word.utterance].span is None or (own and own.logprob > usual - _WRONG_BELOW):
+                continue
+            if not decoded and word.disfluent:  # a model of fluent text leaves it out
+                continue
+            each, at = utterances[word.utterance], own.span if own else None
+            problem = "wrong word" if decoded else "not spoken"
+            yield Doubt(each.line or 0, at, each.speaker, problem, word.text, recognized, each.text)
 
 
 def write_doubts(rows: Sequence[tuple[str, Doubt]], path: Path) -> None:

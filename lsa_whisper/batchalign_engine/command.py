@@ -95,11 +95,8 @@ class _Engine:
         self.word_times, self.diarized = word_times, diarized
         self._backend: Any = None
         self._build_asr, self._build_utseg, self._write = module._build_asr, module._build_utseg, module.write_outcome
-        module._build_asr, module._build_utseg, module.write_outcome = (
-            self.build_asr,
-            self.build_utseg,
-            self.write_outcome,
-        )
+        module._build_asr, module._build_utseg = self.build_asr, self.build_utseg
+        module.write_outcome = self.write_outcome
 
     def build_asr(
         self, ba: Any, engine: Any, model: Any, lang: Any, num_speakers: int = 2, device: Any = None

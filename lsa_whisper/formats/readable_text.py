@@ -30,11 +30,7 @@ def timed_utterances(transcript: Transcript) -> list[tuple[int, int, Utterance]]
 
 def placed_utterances(transcript: Transcript) -> list[tuple[int, int, Utterance]]:
     """Return (start_ms, end_ms, utterance) of each utterance with times, also of those without words, in order."""
-    found = [
-        (utterance.span.start_ms, utterance.span.end_ms, utterance)
-        for utterance in transcript.utterances
-        if utterance.span
-    ]
+    found = [(each.span.start_ms, each.span.end_ms, each) for each in transcript.utterances if each.span]
     return sorted(found, key=lambda row: row[:2])
 
 

@@ -84,7 +84,7 @@ def score_disfluencies(reference: FileWords, hypothesis: FileWords, alignment: A
     for kind, expected, found, pairs in _matches(reference, hypothesis, alignment):
         by_class[kind] = _detections(expected, found, pairs)
         if kind is Disfluency.FRAGMENT:
-            exact = _Matcher(reference, hypothesis, alignment, kind, exact=True)
+            exact = Matcher(reference, hypothesis, alignment, kind, exact=True)
             fragments = _detections(expected, found, exact.matched(expected, found))
     return DisfluencyScores(by_class, fragments)
 
@@ -117,24 +117,12 @@ def _matches(
             of, by = ([event.start for event in each] for each in (expected, found))
             yield kind, expected, found, matched_gaps(of, by, alignment)
         else:
-            yield kind, expected, found, _Matcher(reference, hypothesis, alignment, kind).matched(expected, found)
+            yield kind, expected, found, Matcher(reference, hypothesis, alignment, kind).matched(expected, found)
 
 
 def _detections(expected: Sequence[Event], found: Sequence[Event], pairs: list[tuple[int, int]]) -> Detections:
     hits, right = len({number for number, _ in pairs}), len({other for _, other in pairs})
     return Detections(hits, len(found) - right, len(expected) - hits)
-
-
-def matched_events(
-    reference: FileWords,
-    hypothesis: FileWords,
-    alignment: Alignment,
-    kind: Disfluency,
-    expected: Sequence[Event],
-    found: Sequence[Event],
-) -> list[tuple[int, int]]:
-    """Return the matching events of one class other than pauses, as indices into ``expected`` and ``found``."""
-    return _Matcher(reference, hypothesis, alignment, kind).matched(expected, found)
 
 
 def _by_class(events: Iterable[Event]) -> dict[Disfluency, list[Event]]:
@@ -151,8 +139,8 @@ def _judged(events: Sequence[Event], alignment: Alignment) -> list[Event]:
 
 
 @dataclass(frozen=True)
-class _Matcher:
-    """Pairs the events of one class, the best agreement first."""
+class Matcher:
+    """Pairs the events of one class other than pauses, the best agreement first."""
 
     reference: FileWords
     hypothesis: FileWords

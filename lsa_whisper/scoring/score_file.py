@@ -26,7 +26,7 @@ from lsa_whisper.scoring.counts import ByLabel
 from lsa_whisper.scoring.disfluency import (
     INFERRED_FROM_WORDS,
     DisfluencyScores,
-    matched_events,
+    Matcher,
     score_disfluencies,
     unmatched_events,
 )
@@ -62,7 +62,7 @@ def with_recognized(
     accepted: list[Event] = []
     for kind, expected in missed.items():
         others = [event for event in candidates if event.kind is kind]
-        pairs = matched_events(reference, hypothesis, alignment, kind, expected, others)
+        pairs = Matcher(reference, hypothesis, alignment, kind).matched(expected, others)
         accepted += [others[number] for number in sorted({number for _, number in pairs})]
     if not accepted:
         return hypothesis
@@ -74,7 +74,7 @@ def with_recognized(
 def _missed(reference: FileWords, hypothesis: FileWords, alignment: Alignment, kind: Disfluency) -> list[Event]:
     """Return the events of a class in the reference that no mark of the hypothesis matches."""
     expected, own = ([event for event in side.events if event.kind is kind] for side in (reference, hypothesis))
-    found = {number for number, _ in matched_events(reference, hypothesis, alignment, kind, expected, own)}
+    found = {number for number, _ in Matcher(reference, hypothesis, alignment, kind).matched(expected, own)}
     return [event for number, event in enumerate(expected) if number not in found]
 
 

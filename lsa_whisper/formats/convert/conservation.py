@@ -84,10 +84,7 @@ def read_back(text: str | bytes, transcript: Transcript, format: str) -> Transcr
     """Return what a program reads from ``text``, which is ``transcript`` in this format; nothing may be there."""
     if format in FOR_PEOPLE:  # each utterance stands there as it is
         shown = NOTES if format == "docx" else ()
-        kept = (
-            (utterance, tuple(tier for tier in utterance.tiers if tier.name in shown))
-            for utterance in transcript.utterances
-        )
+        kept = ((each, tuple(tier for tier in each.tiers if tier.name in shown)) for each in transcript.utterances)
         return Transcript([replace(each, tiers=tiers) for each, tiers in kept])
     data = text if isinstance(text, bytes) else text.encode(errors="replace")
     suffix = f".{FORMAT_SUFFIXES[format].lower()}"
@@ -110,11 +107,8 @@ def losses_of_writing(before: Transcript, after: Transcript) -> Iterator[Loss]:
     yield from _loss("word times", said, left, lambda each: len(each.word_times), lambda each: tuple(each.word_times))
     yield from _loss("dependent tiers", said, left, lambda each: len(_tiers(each)), _tiers)
     headers, kept = _headers(before), Counter(line.name for line in _headers(after))
-    lost = [
-        line
-        for at, line in enumerate(headers)
-        if sum(one.name == line.name for one in headers[: at + 1]) > kept[line.name]
-    ]
+    counted = ((line, [one.name for one in headers[: at + 1]].count(line.name)) for at, line in enumerate(headers))
+    lost = [line for line, number in counted if number > kept[line.name]]
     if lost:
         yield Loss("headers", len(lost), f"line {lost[0].number}")
 
