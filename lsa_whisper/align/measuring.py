@@ -68,12 +68,9 @@ def measure_heads(model: AlignmentModel, transcript: Path) -> AlignmentHeads:
     """
     own = model.checkpoint.labels
     styles = [own, Labels("verbatim")] if own.style == "chat" else [own]
-    known = min((KnownRecording(model, transcript, style) for style in styles), key=_error_of_best)
+    recordings = [KnownRecording(model, transcript, style) for style in styles]
+    known = min(recordings, key=lambda each: min(each.single_heads.values()))
     return AlignmentHeads(tuple(_best_heads(known, model)), known.labels)
-
-
-def _error_of_best(known: KnownRecording) -> float:
-    return min(known.single_heads.values())
 
 
 def _best_heads(known: KnownRecording, model: AlignmentModel) -> list[LaggedHead]:

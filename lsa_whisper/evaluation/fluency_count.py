@@ -71,7 +71,8 @@ def _which(yes: Sequence[Disfluency], no: Sequence[Disfluency], unknown: Sequenc
         (gettext("cannot: {classes}") if yes else gettext("cannot be counted: {classes}"), no),
         (gettext("fewer than {n}, too few to tell: {classes}"), unknown),
     )
-    sentence = "; ".join(text.format(n=MIN_EVENTS, classes=_names(kinds)) for text, kinds in parts if kinds)
+    named = ((text, join_with_and([*map(class_name, kinds)])) for text, kinds in parts if kinds)
+    sentence = "; ".join(text.format(n=MIN_EVENTS, classes=classes) for text, classes in named)
     return f"{sentence[0].upper()}{sentence[1:]}."
 
 
@@ -98,7 +99,3 @@ def _off(value: float) -> str:
     if abs(value) < 0.05:
         return gettext("right")
     return (gettext("{n:.1f} too high") if value > 0 else gettext("{n:.1f} too low")).format(n=abs(value))
-
-
-def _names(kinds: Sequence[Disfluency]) -> str:
-    return join_with_and([class_name(kind) for kind in kinds])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -96,8 +97,8 @@ def _system(system: System) -> dict[str, Any]:
         },
         "word_errors": {
             **{name: _word_errors(getattr(system.total, name)) for name in WORD_ERRORS},
-            **{f"by_{group}": _by(system, group) for group in ("role", "age", "length")},
-            "by_speaker": {code: _word_errors(errors) for code, errors in system.word_errors_by_speaker.items()},
+            **{f"by_{group}": _by_label(system.word_errors_by(group)) for group in ("role", "age", "length")},
+            "by_speaker": _by_label(system.word_errors_by_speaker),
         },
         "disfluency": {kind.value: _detections(found) for kind, found in system.disfluency.by_class.items()},
         "disfluency_by_time": {kind.value: _detections(found) for kind, found in system.timed.by_class.items()},
@@ -106,7 +107,7 @@ def _system(system: System) -> dict[str, Any]:
         "boundaries": _detections(system.boundaries),
         "hallucinations": _hallucinations(system),
         "typed": {name: _detections(found) for name, found in system.total.typed.items()},
-        "class_characters": {kind: _word_errors(errors) for kind, errors in system.total.class_characters.items()},
+        "class_characters": _by_label(system.total.class_characters),
         "speakers": {
             **asdict(system.speakers),
             "cpwer": system.speakers.cp,
@@ -122,8 +123,8 @@ def _system(system: System) -> dict[str, Any]:
     }
 
 
-def _by(system: System, group: str) -> dict[str, Any]:
-    return {label: _word_errors(errors) for label, errors in system.word_errors_by(group).items()}
+def _by_label(found: Mapping[str, WordErrors]) -> dict[str, Any]:
+    return {label: _word_errors(errors) for label, errors in found.items()}
 
 
 def _hallucinations(system: System) -> dict[str, Any]:

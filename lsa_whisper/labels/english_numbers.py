@@ -195,16 +195,8 @@ def _iso_date(match: re.Match[str]) -> str:
     return " ".join([year(match["year"]), *(cardinal(match[part].lstrip("0") or "0") for part in ("month", "day"))])
 
 
-def _named_day(match: re.Match[str]) -> str:
-    return f"{match['named']} {ordinal(match['day'])}"
-
-
 def _oh(two: str) -> str:
     return f"oh {cardinal(two[1])}" if two[0] == "0" != two[1] else cardinal(two)
-
-
-def _joined_number(match: re.Match[str]) -> str:
-    return f"{_sign(match)} {_number(match['number'].rstrip(','))} {match['letters'] or ''}"
 
 
 def _sign(match: re.Match[str]) -> str:
@@ -250,7 +242,8 @@ _RULES = tuple((frozenset(signs), re.compile(pattern), speak) for signs, pattern
     ("s", r"(?<![\w'’])(?<!\d[.,])['’]?(?P<digits>\d{1,4})['’]?s\b", _decade),
     ("'’", r"(?<![\w'’])['’](?P<year>\d\d)(?![\w'’])", lambda m: _oh(m["year"])),
     ("", r"(?P<number>\d+(?:,\d{3})*)(?:st|nd|rd|th)\b", lambda m: ordinal(m["number"])),
-    ("JFMASOND", rf"(?<=\b)(?P<named>{_MONTHS}) (?P<day>[12]?\d|3[01])(?![\w.:/-]|,\d{{3}})", _named_day),
+    ("JFMASOND", rf"(?<=\b)(?P<named>{_MONTHS}) (?P<day>[12]?\d|3[01])(?![\w.:/-]|,\d{{3}})",
+        lambda m: f"{m['named']} {ordinal(m['day'])}"),
     ("-–", rf"{_BEFORE}(?P<first>{_NUMBER})\s?[-–]\s?(?P<last>{_NUMBER})(?![\w-])", _range),
     (":", rf"{_BEFORE}(?P<first>\d+):(?P<last>\d+)(?![\w:])",
         lambda m: f"{cardinal(m['first'])} to {cardinal(m['last'])}"),
@@ -260,6 +253,7 @@ _RULES = tuple((frozenset(signs), re.compile(pattern), speak) for signs, pattern
     ("+=x×÷", r"(?<=\d)\s?(?P<sign>[+=x×÷])\s?(?=\d)", lambda m: SIGNS[m["sign"]]),
     (".", r"\d+(?:\.\d+){2,}", lambda m: " point ".join(map(cardinal, m[0].split(".")))),
     ("", r"(?P<sign>(?<!\S)[-−+])?(?P<number>(?:\d+(?:,\d{3})*)?\.\d+|\d+(?:,\d{3})*)"
-        r"(?P<letters>[^\W\d_]{0,3}(?![^\W\d_]))?", _joined_number),
+        r"(?P<letters>[^\W\d_]{0,3}(?![^\W\d_]))?", 
+        lambda m: f"{_sign(m)} {_number(m['number'].rstrip(','))} {m['letters'] or ''}"),
 ))  # fmt: skip
 """The signs of which a text needs one, if any; the pattern that it is searched for; and what it becomes."""

@@ -149,7 +149,7 @@ def label_to_chat(text: str, version: int) -> str:
     if version == 1:
         return text
     if version == 4:
-        plain = _PROLONGED.sub(_prolonged, _SPECIAL.sub(" ", text))
+        plain = _PROLONGED.sub(lambda sound: f": {sound['again'] or sound[1]}", _SPECIAL.sub(" ", text))
         return label_to_chat(restore_repetition_marks(plain), 2)
     pieces: list[str] = []
     pending: list[str] = []
@@ -166,10 +166,6 @@ def label_to_chat(text: str, version: int) -> str:
             pieces += [*_as_fragments(pending), end]
     pieces += _as_fragments(pending)
     return " ".join(pieces).replace("< ", "<").replace(" >", ">")
-
-
-def _prolonged(match: re.Match[str]) -> str:
-    return f": {match['again'] or match[1]}"
 
 
 def _read(word: str) -> str:

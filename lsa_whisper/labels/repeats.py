@@ -110,11 +110,8 @@ def _quoted(pieces: Sequence[str]) -> list[str]:
 
 def _unquoted(pieces: Sequence[str]) -> list[str]:
     """Remove the quotes, except where the word would become a filler."""
-    return [piece[1:] if piece[:1] == '"' and not _is_filler(piece[1:]) else piece for piece in pieces]
-
-
-def _is_filler(piece: str) -> bool:
-    return _without_terminator(piece).casefold() in PLAIN_FILLERS
+    bare = ((piece, piece.removeprefix('"')) for piece in pieces)
+    return [piece if _without_terminator(word).casefold() in PLAIN_FILLERS else word for piece, word in bare]
 
 
 def _without(pieces: Sequence[str], at: int) -> list[str]:

@@ -216,7 +216,7 @@ def _inline(text: str, plot: Plot) -> str:
     for group in list(root.iter("g")):
         for element, title in _titled(group, plot):
             ElementTree.SubElement(element, "title").text = label_text(title)
-    _without_own_names(root, plot)
+    _without_own_names(root)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
     root.attrib |= {"role": "img", "aria-label": label_text(plot.title)}
@@ -248,7 +248,7 @@ def _titled(group: Any, plot: Plot) -> Iterator[tuple[Any, str]]:
         yield group, plot.curves[int(number)].text
 
 
-def _without_own_names(root: Any, plot: Plot) -> None:
+def _without_own_names(root: Any) -> None:
     """Remove identifiers that nothing refers to; the others contain a hash of the figure's title."""
     text = ElementTree.tostring(root, encoding="unicode")
     used = set(re.findall(r'(?:href="#|url\(#)([\w-]+)', text))

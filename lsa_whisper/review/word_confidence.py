@@ -59,7 +59,7 @@ class ConfidenceTable:
         left = [draft for drafts in by_text.values() for draft in drafts]
         for each in utterances:
             if each.main not in self._by_main:
-                near = [(draft, confidences) for draft, confidences in left if _overlap(each, draft)]
+                near = [own for own in left if each.span and own[0].span and each.span & own[0].span]
                 words = [word for draft, _ in near for word in draft.words]
                 values = [value for _, confidences in near for value in confidences]
                 self._by_main[each.main] = tuple(carried(values, words, each.reading.verbatim))
@@ -121,10 +121,6 @@ def _same_words(values: Sequence[float | None], old: Sequence[str], new: Sequenc
         for pair, word in zip(pairs, new, strict=True)
     ]
     return [pair[1] if pair and equal else None for pair, equal in zip(pairs, same, strict=True)]
-
-
-def _overlap(utterance: Utterance, draft: ScoredUtterance) -> bool:
-    return bool(utterance.span and draft.span and utterance.span & draft.span)
 
 
 DEFAULT_SHARE = "10%"

@@ -62,8 +62,9 @@ def time_problems(transcript: Transcript) -> Iterator[Problem]:
         span = utterance.span
         if span is None:
             continue
-        place = (transcript.path, *_bullet_place(utterance))
-        if span.duration_ms <= 0 or _backwards(utterance):
+        place = (transcript.path, *utterance.place(max(utterance.body.find("\x15"), 0)))
+        backwards = any(int(start) >= int(end) for start, end in _TIMES.findall(utterance.body))
+        if span.duration_ms <= 0 or backwards:
             yield Problem(*place, "empty-bullet", f"the bullet {span.start_ms}_{span.end_ms} does not end later")
         if span.start_ms < last_start:
             yield Problem(*place, "bullet-order", f"begins at {span.start_ms} ms, before the utterance above it")
@@ -92,10 +93,6 @@ def _forms(transcript: Transcript, utterance: Utterance) -> Iterator[Problem]:
         yield Problem(transcript.path, *utterance.place(offset), "bare-bullet", "a bullet has one control character")
 
 
-def _backwards(utterance: Utterance) -> bool:
-    return any(int(start) >= int(end) for start, end in _TIMES.findall(utterance.body))
-
-
 def _word_times(transcript: Transcript, utterance: Utterance) -> Iterator[Problem]:
     last = 0
     for word, span in utterance.word_times:
@@ -103,7 +100,3 @@ def _word_times(transcript: Transcript, utterance: Utterance) -> Iterator[Proble
             line = next((tier.number for tier in utterance.tiers if tier.name == "%wor"), 0) or utterance.line or 1
             yield Problem(transcript.path, line, 1, "word-order", f"%wor: {word!r} is out of order in time")
         last = span.start_ms
-
-
-def _bullet_place(utterance: Utterance) -> tuple[int, int]:
-    return utterance.place(max(utterance.body.find("\x15"), 0))

@@ -33,7 +33,8 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         raise FormatError(f"{place}: is not TTML, its first element is {root.tag[:40]!r}; check the file")
     source = Source(Path(place).stem, notation="plain", has_segments=True)
     source.language = next((code for key, code in root.items() if _name(key) == "lang" and code), None)
-    people = {value: _text(each) for each in root.iter() if _name(each.tag) == "agent" for value in _ids(each)}
+    agents = [each for each in root.iter() if _name(each.tag) == "agent"]
+    people = {value: _text(each) for each in agents for key, value in each.items() if _name(key) == "id"}
     units = _units(root)
     untimed = 0
     for each, offset_ms in _paragraphs(root, units, 0.0):
@@ -50,10 +51,6 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
 
 def _name(tag: str) -> str:
     return tag.rpartition("}")[2]
-
-
-def _ids(each: Element) -> list[str]:
-    return [value for key, value in each.items() if _name(key) == "id"]
 
 
 def _text(each: Element) -> str:

@@ -152,10 +152,6 @@ def _lengthened(word: str) -> str:
     return f"{word[: found.end()]}:{word[found.end() :]}" if found else word
 
 
-def _blocked(word: str) -> str:
-    return word.removeprefix("≠") if word.startswith("≠") else f"≠{word}"
-
-
 def _repeated_part(word: str) -> str:
     """Return the word with its first sound repeated once; a second time adds a repetition, a fourth removes all.
 
@@ -197,7 +193,7 @@ _CHANGES: dict[SignPlace, Callable[[str], _Marking]] = {
     SignPlace.PREFIX: _prefixed,
     SignPlace.AFTER_WORDS: _retraced,
     SignPlace.AFTER_SOUND: lambda _: _each(_lengthened),
-    SignPlace.BEFORE_WORD: lambda _: _each(_blocked),
+    SignPlace.BEFORE_WORD: lambda _: _each(lambda word: word.removeprefix("≠") if word.startswith("≠") else f"≠{word}"),
     SignPlace.AROUND_COPIES: lambda _: _each(_repeated_part),
     SignPlace.BETWEEN_WORDS: lambda _: _paused,
 }

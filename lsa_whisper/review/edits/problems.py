@@ -85,6 +85,7 @@ def _sentence(problem: Problem, added: Sequence[Line | Utterance]) -> str:
 
 _ROUNDS = 6
 _CUT_OFF = re.compile(r"(?<!\S)([^\W\d_]+)-(?!\S)")
+_WORD = re.compile(r"(?<!\S)[^\W\d_]+(?!\S)")
 _HASH = re.compile(r"(?<!\S)#+(?=\s|[^\W\d_])")
 _COPIES = re.compile(r"(\S+)\s*\[x\s*(\d+)\s*\]", re.IGNORECASE)
 
@@ -125,23 +126,13 @@ def propose_marks(transcript: Transcript, text: str) -> str | None:
     """
     words = fillers((transcript.languages or ["eng"])[0])
     made = _CUT_OFF.sub(r"&+\1", _HASH.sub("(.) ", text))
-    made = re.sub(
-        r"(?<!\S)[^\W\d_]+(?!\S)", lambda one: f"&-{one[0].lower()}" if one[0].lower() in words else one[0], made
-    )
+    made = _WORD.sub(lambda one: f"&-{one[0].lower()}" if one[0].lower() in words else one[0], made)
     return None if made == text else made.replace("(.)  ", "(.) ")
-
-
-def _terminated(text: str, _: str) -> str:
-    return f"{text.rstrip(' ,;:-')} ."
 
 
 def _one_terminator(text: str, _: str) -> str:
     """Remove terminators inside the text."""
     return re.sub(r"\s+[.?!](?=\s+\S*\w)", "", text)
-
-
-def _apostrophes(text: str, _: str) -> str:
-    return text.replace("’", "'").replace("‘", "'")
 
 
 def _closed(text: str, _: str) -> str:
@@ -159,10 +150,6 @@ def _unmarked(text: str, _: str) -> str:
     return re.sub(r"\s*\[/+-?\](?=\s*(?:&=\S+\s*)*(?:[.?!]|\+\S+|\Z))", "", text)
 
 
-def _without_empty(text: str, _: str) -> str:
-    return re.sub(r"(?:(?<=\s)|\A)&[-+~](?=\s|\Z)\s*", "", text)
-
-
 def _untranscribed(text: str, _: str) -> str:
     return re.sub(r"\b([xyw])\1{1,5}\b", lambda found: found[1] * 3, text, flags=re.IGNORECASE).replace("XXX", "xxx")
 
@@ -173,23 +160,19 @@ def _spelled_numbers(text: str, language: str) -> str:
     return re.sub(r"\b\d+(?:\.\d+)?\b", lambda found: spell_number(found[0], language=language), text)
 
 
-def _copies(text: str, _: str) -> str:
-    return _COPIES.sub(lambda found: " [/] ".join([found[1]] * min(int(found[2]), 20)), text)
-
-
 _REMEDIES: dict[str, Callable[[str, str], str]] = {
-    "no-terminator": _terminated,
+    "no-terminator": lambda text, _: f"{text.rstrip(' ,;:-')} .",
     "inner-terminator": _one_terminator,
     "after-terminator": _one_terminator,
     "digits": _spelled_numbers,
-    "apostrophe": _apostrophes,
+    "apostrophe": lambda text, _: text.replace("’", "'").replace("‘", "'"),
     "unclosed-group": _closed,
     "opaque": _closed,
     "retrace-without-words": _unmarked,
     "retrace-without-repair": _unmarked,
-    "empty-word": _without_empty,
+    "empty-word": lambda text, _: re.sub(r"(?:(?<=\s)|\A)&[-+~](?=\s|\Z)\s*", "", text),
     "untranscribed": _untranscribed,
-    "obsolete-repetition": _copies,
+    "obsolete-repetition": lambda text, _: _COPIES.sub(lambda it: " [/] ".join([it[1]] * min(int(it[2]), 20)), text),
     "obsolete-pause": lambda text, _: _HASH.sub("(.) ", text).replace("(.)  ", "(.) "),
     "unspecified-retrace": lambda text, _: text.replace("[/?]", "[/]"),
 }
