@@ -24,9 +24,8 @@ class BulletDeviation:
     late_ms: int
 
     def __str__(self) -> str:
-        return (
-            f"line {self.line} is {abs(self.late_ms) / 1000:.1f} s off (too {'late' if self.late_ms > 0 else 'early'})"
-        )
+        side = "late" if self.late_ms > 0 else "early"
+        return f"line {self.line} is {abs(self.late_ms) / 1000:.1f} s off (too {side})"
 
 
 def bullet_deviations(utterances: Sequence[Utterance], found: Sequence[TimeSpan | None]) -> Iterator[BulletDeviation]:

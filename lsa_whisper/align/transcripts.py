@@ -67,9 +67,8 @@ def with_times(utterance: Utterance, span: TimeSpan, words: Sequence[TimedWord])
     plain = without_times(utterance)
     at = _LINE_END.search(plain.main).start()  # type: ignore[union-attr]  # the pattern matches any text
     main = f"{plain.main[:at]} {_bullet(span)}{plain.main[at:]}"
-    return (
-        replace(plain, main=main, tiers=plain.tiers) if not words else with_word_tier(replace(plain, main=main), words)
-    )
+    made = replace(plain, main=main)
+    return with_word_tier(made, words) if words else made
 
 
 def with_word_tier(utterance: Utterance, words: Sequence[TimedWord]) -> Utterance:

@@ -146,9 +146,7 @@ def _count_strict(utterance: Utterance, counts: Counts, language: str) -> None:
         for code in flucalc.counted_codes(item) if remaining else ():
             flucalc.count_retrace(counts, code, len(remaining), one)
     reading = utterance.reading
-    counts["pause"] += sum(
-        event.kind == "pause" and 0 < event.start < len(reading.verbatim) for event in reading.events
-    )
+    counts["pause"] += sum(one.kind == "pause" and 0 < one.start < len(reading.verbatim) for one in reading.events)
 
 
 def _unretraced_words(item: Item) -> list[Word]:

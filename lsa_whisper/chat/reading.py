@@ -143,9 +143,8 @@ class Reading:
     def _repair(self) -> None:
         """Find the repair of each retrace: the next words whose level is not higher."""
         levels = self._levels
-        by_level = {
-            level: [at for at, own in enumerate(levels) if own <= level] for level in {r[3] for r in self._retraces}
-        }
+        around = {level for *_, level in self._retraces}
+        by_level = {level: [at for at, own in enumerate(levels) if own <= level] for level in around}
         for kind, start, end, level in self._retraces:
             count = max(levels[start:end].count(level + 1), 1)
             first = bisect_left(by_level[level], end)

@@ -77,9 +77,8 @@ _KINDS = {sign[1]: kind for kind, sign in _PREFIXES.items()} | {"*": WordKind.OT
 _KINDS |= dict.fromkeys("={}", WordKind.EVENT)
 """What the sign behind ``&`` says."""
 _PREFIX_DISFLUENCIES = {kind: classes_at(SignPlace.PREFIX)[sign] for kind, sign in _PREFIXES.items()}
-_SIGN_DISFLUENCIES = (
-    classes_at(SignPlace.AFTER_SOUND) | classes_at(SignPlace.INSIDE_WORD) | classes_at(SignPlace.BEFORE_WORD)
-)
+_AT_SOUNDS = (SignPlace.AFTER_SOUND, SignPlace.INSIDE_WORD, SignPlace.BEFORE_WORD)
+_SIGN_DISFLUENCIES = {sign: kind for place in _AT_SOUNDS for sign, kind in classes_at(place).items()}
 
 
 @lru_cache(maxsize=1 << 16)
@@ -188,9 +187,8 @@ def _drop_omitted(body: str) -> str:
 
 def _fluent_words(body: str) -> tuple[str, ...]:
     body = _SEGMENT.sub("", body).translate(_NO_SOUNDS).replace("(", "").replace(")", "")
-    return tuple(
-        word for part in body.replace("+", "_").split("_") if (word := part.strip("-")) and _LETTER.search(word)
-    )
+    words = (part.strip("-") for part in body.replace("+", "_").split("_"))
+    return tuple(word for word in words if _LETTER.search(word))
 
 
 def _tidy(piece: str) -> str:

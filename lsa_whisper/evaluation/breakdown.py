@@ -83,9 +83,8 @@ def _grouped(systems: Sequence[System], group: str, title: str, lead: str, name:
         for label in labels
         for system, errors in zip(systems, found, strict=True)
     ]
-    return ReportTable(
-        gettext(title), gettext(lead), head_cells(name, "System", *ERROR_HEADS), tuple(rows), folded=True
-    )
+    head = head_cells(name, "System", *ERROR_HEADS)
+    return ReportTable(gettext(title), gettext(lead), head, tuple(rows), folded=True)
 
 
 def _insertions(systems: Sequence[System]) -> ReportTable:

@@ -125,10 +125,8 @@ def _filters(rows: Sequence[list[Any]], systems: Sequence[str]) -> list[list[str
     for n, system in enumerate(systems):
         name = f"{system}: " if len(systems) > 1 else ""
         for side, title in enumerate((gettext("missed {classes}"), gettext("made-up {classes}"))):
-            kinds = [kind for kind in range(len(CLASS_ORDER)) if (n, side, kind) in wrong]
-            found += [
-                [f"{n}/{side}/{kind}", name + title.format(classes=class_name(CLASS_ORDER[kind]))] for kind in kinds
-            ]
+            kinds = [(at, class_name(kind)) for at, kind in enumerate(CLASS_ORDER) if (n, side, at) in wrong]
+            found += [[f"{n}/{side}/{at}", name + title.format(classes=classes)] for at, classes in kinds]
     return found
 
 
@@ -170,9 +168,8 @@ def _wrong_marks(row: AlignedUtterance | None) -> list[list[int]]:
 
 
 def _cell(cell: AlignedColumn) -> list[Any]:
-    classes = (
-        -1 if kind is None else CLASS_ORDER.index(kind) for kind in (cell.reference_class, cell.hypothesis_class)
-    )
+    kinds = (cell.reference_class, cell.hypothesis_class)
+    classes = (-1 if kind is None else CLASS_ORDER.index(kind) for kind in kinds)
     return [cell.reference, cell.hypothesis, cell.operation, *classes]
 
 

@@ -54,9 +54,7 @@ def serialize(transcript: Transcript) -> bytes:
     properties.title, properties.author, properties.comments = title, "lsa-whisper", ""
     _lay_out(document)
     document.add_heading(title, 0)
-    people = (
-        f"{participant.code}: {participant.role.replace('_', ' ')}" for participant in transcript.participants.values()
-    )
+    people = (f"{person.code}: {person.role.replace('_', ' ')}" for person in transcript.participants.values())
     document.add_paragraph(_plain("; ".join(people)))
     rows: list[_Row] = []
     for block in transcript.blocks:

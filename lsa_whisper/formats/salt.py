@@ -98,8 +98,6 @@ def _letters(transcript: Transcript) -> dict[str, str]:
     """Return a unique letter for each speaker, if possible the first of its code; SALT knows no digits there."""
     letters: dict[str, str] = {}
     for code in dict.fromkeys(utterance.speaker for utterance in transcript.utterances):
-        free = (
-            each for each in code.upper() + ascii_uppercase if each in ascii_uppercase and each not in letters.values()
-        )
-        letters[code] = next(free, code)
+        capitals = (each for each in code.upper() + ascii_uppercase if each in ascii_uppercase)
+        letters[code] = next((each for each in capitals if each not in letters.values()), code)
     return letters

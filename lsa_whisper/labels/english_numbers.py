@@ -128,10 +128,8 @@ def _counted(number: str, unit: str) -> str:
 
 
 def _money(match: re.Match[str]) -> str:
-    said = _amount(match)
-    return (
-        said.replace(_MONEY[match["sign"]][0], f"{match['land']} {_MONEY[match['sign']][0]}") if match["land"] else said
-    )
+    said, (unit, _) = _amount(match), _MONEY[match["sign"]]
+    return said.replace(unit, f"{match['land']} {unit}") if match["land"] else said
 
 
 def _amount(match: re.Match[str]) -> str:
@@ -173,17 +171,15 @@ def _fraction(match: re.Match[str]) -> str:
     if not (0 < above < below and (below <= 10 or below in (16, 32, 64, 100))) or (above, below) == (9, 11):
         return f"{whole}{_number(match['above'])} {_number(match['below'])}"
     part = {2: "half", 4: "quarter"}.get(below) or ordinal(str(below))
-    return (
-        f"{whole}{'a' if whole else 'one'} {part}" if above == 1 else f"{whole}{cardinal(str(above))} {_plural(part)}"
-    )
+    count = f"{'a' if whole else 'one'} {part}" if above == 1 else f"{cardinal(str(above))} {_plural(part)}"
+    return whole + count
 
 
 def _decade(match: re.Match[str]) -> str:
     *before, last = _number(match["digits"]).split()
     before = [] if before == ["one"] else before  # hundreds
-    return " ".join(
-        [*before, f"{last[:-1]}ies" if last.endswith("y") else f"{last}es" if last == "six" else f"{last}s"]
-    )
+    last = f"{last[:-1]}ies" if last.endswith("y") else f"{last}es" if last == "six" else f"{last}s"
+    return " ".join([*before, last])
 
 
 def _date(match: re.Match[str]) -> str:

@@ -57,9 +57,7 @@ def without_spelled_repeats(text: str) -> str:
     if "[/]" not in text:
         return text
     text = _SPELLED.sub(_as_spelled, text)
-    return _OTHER_WORD.sub(
-        lambda pair: f"{pair[1]} {pair[2]}" if pair[1].isupper() != pair[2].isupper() else pair[0], text
-    )
+    return _OTHER_WORD.sub(lambda it: f"{it[1]} {it[2]}" if it[1].isupper() != it[2].isupper() else it[0], text)
 
 
 def _with_fillers(text: str, language: str) -> list[str]:

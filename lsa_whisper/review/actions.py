@@ -77,9 +77,8 @@ def perform(files: OpenFiles, request: Request) -> dict[str, Any]:
     if make is None:
         return _other_action(files, number, saved, name, request)
     kind = _str(request, "mark") if name == "mark" else name
-    return view.changed(
-        saved.edit(_int(request, "revision"), kind, make, joins=bool(request.get("joins", False))), before
-    )
+    change = saved.edit(_int(request, "revision"), kind, make, joins=bool(request.get("joins", False)))
+    return view.changed(change, before)
 
 
 def _edit(files: OpenFiles, number: int, name: str, request: Request) -> Callable[[Transcript], Transcript] | None:

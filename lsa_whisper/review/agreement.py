@@ -118,9 +118,7 @@ def agreement_of(left: Transcript, right: Transcript) -> dict[str, Any]:
     words = RaterAgreement(alignment.errors.hits, len(first.words), len(second.words))
     scores = score_disfluencies(first, second, alignment).by_class
     classes = {
-        kind.value: RaterAgreement(
-            each.true_positives, each.reference_events, each.true_positives + each.false_positives
-        )
+        kind.value: RaterAgreement(each.true_positives, each.reference_events, each.hypothesis_events)
         for kind, each in scores.items()
     }
     kappa = kappa_by_word(first, second, alignment)

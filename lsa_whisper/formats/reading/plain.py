@@ -250,9 +250,8 @@ def has_speaker_prefixes(texts: Sequence[str], conventions: Conventions) -> bool
     >>> has_speaker_prefixes(["He said: go home."], Conventions()), has_speaker_prefixes(["Ann: go."], Conventions())
     (False, True)
     """
-    named = [
-        match.group(1).strip() for text in texts if (":" in text or "：" in text) and (match := _PREFIX.fullmatch(text))
-    ]
+    prefixes = (_PREFIX.fullmatch(text) for text in texts if ":" in text or "：" in text)
+    named = [match.group(1).strip() for match in prefixes if match]
     if any(name in conventions.speakers for name in named):
         return True
     enough = 2 * len(named) > len(texts)

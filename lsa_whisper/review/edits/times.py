@@ -63,9 +63,8 @@ def set_word_span(transcript: Transcript, number: int, word: int, start_ms: int,
 def with_word_spans(utterance: Utterance, spans: Sequence[TimeSpan | None]) -> Utterance:
     """Return the utterance with a ``%wor`` tier for the words that have a time, in the place of the old tier."""
     words = utterance.reading.verbatim
-    timed = " ".join(
-        f"{word} \x15{span.start_ms}_{span.end_ms}\x15" for word, span in zip(words, spans, strict=True) if span
-    )
+    known = ((word, span) for word, span in zip(words, spans, strict=True) if span)
+    timed = " ".join(f"{word} \x15{span.start_ms}_{span.end_ms}\x15" for word, span in known)
     names = [tier.name for tier in utterance.tiers]
     at = names.index(_WOR) if _WOR in names else 0
     tiers = list(utterance.tiers)

@@ -71,9 +71,7 @@ _AZURE_COMBINED = ("combinedRecognizedPhrases", "combinedPhrases")
 
 def is_azure(found: Mapping[str, Any]) -> bool:
     """Return whether ``found`` has Azure's phrases, or is the result of one utterance."""
-    return any(isinstance(found.get(name), list) for name in _AZURE_LISTS) or (
-        "NBest" in found or "DisplayText" in found
-    )
+    return any(isinstance(found.get(name), list) for name in _AZURE_LISTS) or "NBest" in found or "DisplayText" in found
 
 
 def read_azure(found: Mapping[str, Any], source: Source, place: str) -> None:
@@ -98,9 +96,8 @@ def read_azure(found: Mapping[str, Any], source: Source, place: str) -> None:
                 SpokenText(speaker, text, _azure_span(phrase, here) or _azure_span(best, here), timed, place=here)
             )
     if not source.spoken:
-        whole = (
-            text_of(each, "display", "text") for each, _ in rows(field_of(found, *_AZURE_COMBINED), f"{place}: phrase")
-        )
+        combined = rows(field_of(found, *_AZURE_COMBINED), f"{place}: phrase")
+        whole = (text_of(each, "display", "text") for each, _ in combined)
         source.spoken = [SpokenText("", text, place=place) for text in whole if text]
 
 
@@ -142,9 +139,7 @@ _HESITATION = "%HESITATION"
 def is_google(found: Mapping[str, Any]) -> bool:
     """Return whether ``found`` has a list of results with alternatives."""
     results = _google_results(found)
-    return isinstance(results, list) and any(
-        isinstance(result, Mapping) and "alternatives" in result for result in results
-    )
+    return isinstance(results, list) and any(isinstance(one, Mapping) and "alternatives" in one for one in results)
 
 
 def _google_results(found: Mapping[str, Any]) -> Any:
@@ -161,9 +156,8 @@ def read_google(found: Mapping[str, Any], source: Source, place: str) -> None:
     """Add the utterances of the best alternatives; with speakers, those of the last result, which has all words."""
     results = list(rows(_google_results(found), f"{place}: result"))
     best = [(first(each.get("alternatives"), here), here) for each, here in results]
-    source.language = next(
-        (code for each, _ in results if (code := text_of(each, "languageCode", "language_code"))), None
-    )
+    languages = (text_of(each, "languageCode", "language_code") for each, _ in results)
+    source.language = next(filter(None, languages), None)
     labels = ((row.get("from"), row.get("speaker")) for row, _ in rows(found.get("speaker_labels"), f"{place}: label"))
     speakers = {start: speaker_name(speaker) for start, speaker in labels if isinstance(start, int | float)}
     words = [list(_google_words(each, here, speakers)) for each, here in best]

@@ -45,9 +45,8 @@ def _deepgram_utterances(results: Mapping[str, Any], place: str) -> Iterator[Spo
         words = tuple((word.text, word.span) for word in _deepgram_words(each, speaker, here))
         timed = words if len(words) == len(text.split()) else ()
         if text:
-            yield SpokenText(
-                speaker, text, span_of_seconds(each.get("start"), each.get("end"), here), timed, place=here
-            )
+            span = span_of_seconds(each.get("start"), each.get("end"), here)
+            yield SpokenText(speaker, text, span, timed, place=here)
 
 
 def _deepgram_sentences(best: Mapping[str, Any], name: str, place: str) -> Iterator[SpokenText]:
@@ -100,9 +99,7 @@ _UNKNOWN = "UU"
 def is_speechmatics(found: Mapping[str, Any]) -> bool:
     """Return whether ``found`` has results with a type and a start, as Speechmatics writes them."""
     results = found.get("results")
-    return isinstance(results, list) and any(
-        isinstance(result, Mapping) and "start_time" in result for result in results
-    )
+    return isinstance(results, list) and any(isinstance(one, Mapping) and "start_time" in one for one in results)
 
 
 def read_speechmatics(found: Mapping[str, Any], source: Source, place: str) -> None:
