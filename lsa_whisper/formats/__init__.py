@@ -56,17 +56,10 @@ def serialize(transcript: Transcript, name: str, *, recording: Path | None = Non
         name: The format.
         recording: The recording, which an ELAN document names, if it is not a wav file next to it.
     """
-    if name == "eaf":
-        from lsa_whisper.formats import eaf
-
-        return eaf.serialize(transcript, recording)
-    if name == "docx":
-        from lsa_whisper.formats import docx
-
-        return docx.serialize(transcript)
     if name in ("csv", "srt", "txt", "vtt"):
         from lsa_whisper.formats.readable_text import WRITERS
 
         return WRITERS[name](transcript)
-    module = "lsa_whisper.chat" if name == "cha" else f"lsa_whisper.formats.{name}"
-    return str(import_module(module).serialize(transcript))
+    module = import_module("lsa_whisper.chat" if name == "cha" else f"lsa_whisper.formats.{name}")
+    written: str | bytes = module.serialize(transcript, *([recording] if name == "eaf" else []))
+    return written

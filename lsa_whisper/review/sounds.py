@@ -59,10 +59,8 @@ def list_sounds(paths: Sequence[Path]) -> list[SessionSound]:
             if sounds:
                 continue
             channels = 1
-        sounds += [
-            SessionSound(path),
-            *(SessionSound(path, channel) for channel in range(channels if channels > 1 else 0)),
-        ]
+        own = range(channels if channels > 1 else 0)
+        sounds += [SessionSound(path), *(SessionSound(path, channel) for channel in own)]
     return sounds
 
 

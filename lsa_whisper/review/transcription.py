@@ -34,13 +34,8 @@ class TranscriptionJob:
         """
         if self._process and self._process.poll() is None:
             raise LsaWhisperError("a transcription is running; wait until it ends, or stop it")
-        command = [
-            sys.executable,
-            "-m",
-            "lsa_whisper",
-            "transcribe",
-            *(str(recording.absolute()) for recording in recordings),
-        ]
+        paths = [str(recording.absolute()) for recording in recordings]
+        command = [sys.executable, "-m", "lsa_whisper", "transcribe", *paths]
         command += ["--model", self._model] if self._model else []
         self._lines, self._stopped = [], False
         self._process = subprocess.Popen(

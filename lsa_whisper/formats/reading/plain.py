@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.cues import milliseconds
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.source import Source, SpokenText, shared_spans
 from lsa_whisper.timespan import TimeSpan
@@ -113,8 +114,7 @@ def _from_the_beginning(turns: Sequence[_Turn]) -> Sequence[_Turn]:
 
 
 def _start_ms(match: re.Match[str]) -> int:
-    hours, minutes, seconds = (int(match[name] or 0) for name in ("hours", "minutes", "seconds"))
-    return 3_600_000 * hours + 60_000 * minutes + 1000 * seconds + int((match["fraction"] or "0").ljust(3, "0"))
+    return milliseconds(*(match[name] or "0" for name in ("hours", "minutes", "seconds", "fraction")))
 
 
 def _timed(turns: Sequence[_Turn], place: str) -> list[SpokenText]:
@@ -148,11 +148,8 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     Raises:
         FormatError: It is not text.
     """
-    lines = [
-        (number, line.strip())
-        for number, line in enumerate(decode_bytes(data, place).split("\n"), start=1)
-        if line.strip()
-    ]
+    stripped = map(str.strip, decode_bytes(data, place).split("\n"))
+    lines = [(number, line) for number, line in enumerate(stripped, start=1) if line]
     source = Source(Path(place).stem)
     source.comments = [line for _, line in lines if _FOOTER.fullmatch(line)]
     lines = _without_numbers([(number, line) for number, line in lines if not _FOOTER.fullmatch(line)], source.notes)
