@@ -17,12 +17,13 @@ from lsa_whisper.corpus.card import Card, find_card
 from lsa_whisper.corpus.session import Session, by_pattern
 from lsa_whisper.corpus.speaker_groups import SpeakerPattern
 from lsa_whisper.errors import AudioError, CorpusError, FormatError
+from lsa_whisper.formats.reading import ReadingOptions
 from lsa_whisper.formats.reading.data_folders import dataset_rows, is_datasets_folder, is_kaldi, kaldi_sources
 from lsa_whisper.formats.reading.files import decode_bytes, read_bytes
 from lsa_whisper.formats.reading.manifests import manifest_rows, manifest_sources
 from lsa_whisper.formats.reading.source import Source, SpokenText
 from lsa_whisper.formats.reading.speakers import participants_of
-from lsa_whisper.formats.reading.to_transcript import ReadingOptions, to_transcript
+from lsa_whisper.formats.reading.to_transcript import to_transcript
 from lsa_whisper.languages import chat_code
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.disk import convert_disk_errors

@@ -16,9 +16,9 @@ from lsa_whisper.chat.plain_words import count_simple, is_simple
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats import FOR_PEOPLE, FORMAT_SUFFIXES
 from lsa_whisper.formats.docx import NOTES
-from lsa_whisper.formats.reading import READABLE, FoundTranscript
+from lsa_whisper.formats.reading import READABLE, FoundTranscript, ReadingOptions
 from lsa_whisper.formats.reading.conventions import Conventions
-from lsa_whisper.formats.reading.to_transcript import ReadingOptions, to_transcript
+from lsa_whisper.formats.reading.to_transcript import to_transcript
 
 
 @dataclass(frozen=True)
