@@ -9,7 +9,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, Unpack
 
-from batchalign._core import proto
+from batchalign._core.proto import (
+    AsrInput,
+    AsrOutput,
+    AsrSegment,
+    AsrWord,
+    UtSegInput,
+    UtSegOutput,
+    UtteranceSpan,
+)
 from batchalign.backends.base import ASR, BatchPolicy, UtSeg
 
 from lsa_whisper import checkpoint
@@ -121,9 +129,9 @@ class LsaWhisperBackend(ASR, UtSeg):
         """
         results = []
         for item in batch:
-            if isinstance(item, proto.AsrInput):
+            if isinstance(item, AsrInput):
                 results.append(self._recognize(item, progress))
-            elif isinstance(item, proto.UtSegInput):
+            elif isinstance(item, UtSegInput):
                 results.append(self._segment(item))
             else:
                 raise LsaWhisperError(f"the engine lsa does ASR and utterance segmentation, not {type(item).__name__}")
@@ -133,7 +141,7 @@ class LsaWhisperBackend(ASR, UtSeg):
         """Return the transcript of a recording, with speakers and roles, and remove it from the backend."""
         return self._transcripts.pop(source_id)
 
-    def _recognize(self, item: proto.AsrInput, progress: Any) -> proto.AsrOutput:
+    def _recognize(self, item: AsrInput, progress: Any) -> AsrOutput:
         audio = item.audio
         recording = recording_from_pcm(item.source_id, audio.pcm_f32le, audio.sample_rate, audio.channels)
 
@@ -152,9 +160,9 @@ class LsaWhisperBackend(ASR, UtSeg):
             del self._waiting[key]  # left by an interrupted run on the same recording
         for each, span in spans:
             self._waiting[(item.source_id, span.start_ms, span.end_ms)].append(each)
-        return proto.AsrOutput(source_id=item.source_id, segments=[_opaque(each.speaker, span) for each, span in spans])
+        return AsrOutput(source_id=item.source_id, segments=[_opaque(each.speaker, span) for each, span in spans])
 
-    def _segment(self, item: proto.UtSegInput) -> proto.UtSegOutput:
+    def _segment(self, item: UtSegInput) -> UtSegOutput:
         rows = item.segments
         span = TimeSpan(min(row.start_ms for row in rows), max(row.end_ms for row in rows))
         waiting = self._waiting.get((item.source_id, span.start_ms, span.end_ms))
@@ -169,8 +177,8 @@ class LsaWhisperBackend(ASR, UtSeg):
         # Without words Batchalign keeps its xxx, so an utterance without word times gets one xxx over its whole time;
         # ``finish`` removes that %wor line.
         words = [_word(word, at) for word, at in times] or [_word("xxx", span)]
-        segment = proto.UtteranceSpan(start_ms=span.start_ms, end_ms=span.end_ms, text=text, words=words)
-        return proto.UtSegOutput(source_id=item.source_id, utterances=[segment])
+        segment = UtteranceSpan(start_ms=span.start_ms, end_ms=span.end_ms, text=text, words=words)
+        return UtSegOutput(source_id=item.source_id, utterances=[segment])
 
 
 def _timed(utterances: Sequence[Utterance], total_ms: int) -> list[tuple[Utterance, TimeSpan]]:
@@ -187,11 +195,11 @@ def _timed(utterances: Sequence[Utterance], total_ms: int) -> list[tuple[Utteran
     return timed or [(utterance("PAR", UNINTELLIGIBLE_UTTERANCE), TimeSpan(0, total_ms))]
 
 
-def _opaque(speaker: str, span: TimeSpan) -> proto.AsrSegment:
-    return proto.AsrSegment(
+def _opaque(speaker: str, span: TimeSpan) -> AsrSegment:
+    return AsrSegment(
         start_ms=span.start_ms, end_ms=span.end_ms, text="xxx", speaker=speaker, words=[_word("xxx", span)]
     )
 
 
-def _word(text: str, span: TimeSpan) -> proto.AsrWord:
-    return proto.AsrWord(text=text, start_ms=span.start_ms, end_ms=span.end_ms)
+def _word(text: str, span: TimeSpan) -> AsrWord:
+    return AsrWord(text=text, start_ms=span.start_ms, end_ms=span.end_ms)

@@ -3,8 +3,7 @@
 import pytest
 
 from lsa_whisper.chat import parse, read, syllables
-from lsa_whisper.chat.flucalc import words_and_syllables
-from lsa_whisper.chat.fluency import COUNTS
+from lsa_whisper.chat.flucalc import COUNTS, words_and_syllables
 from lsa_whisper.errors import LsaWhisperError
 
 HEAD = "@UTF8\n@Begin\n@Languages:\teng\n"
