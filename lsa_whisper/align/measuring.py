@@ -186,13 +186,8 @@ class _KnownWindow:
     def errors_ms(self, heads: Sequence[LaggedHead]) -> npt.NDArray[np.float64]:
         weights = np.stack([self.weights[head.pair].astype(np.float32) for head in heads])
         times = token_spans(shifted_mean(weights, [head.lag for head in heads]), self.row, self.silence, self.step_ms)
-        return np.array(
-            [
-                times[places[0]][0] * self.step_ms - self.known[word][0]
-                for word, places in spoken_places(self.row).items()
-                if word in self.known
-            ]
-        )
+        first = ((word, places[0]) for word, places in spoken_places(self.row).items() if word in self.known)
+        return np.array([times[at][0] * self.step_ms - self.known[word][0] for word, at in first])
 
 
 def _known_spans(utterances: Sequence[Utterance], words: Sequence[TextWord]) -> Mapping[int, TimeSpan]:

@@ -163,19 +163,10 @@ def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringO
     persons, how = persons_of(people, group)
     resamples = Resamples(len(set(persons.tolist())), samples)
     material.persons = None if how == "file" else resamples.units
-    systems = {
-        name: System(
-            name,
-            table,
-            totals[name],
-            resamples,
-            has_marks[name],
-            tuple(files.unpaired[name]),
-            material.left_out(name) - totals[name].observed,
-            persons,
-        )
-        for name, table in tables.items()
-    }
+    systems = {}
+    for name, table in tables.items():
+        unpaired, left_out = tuple(files.unpaired[name]), material.left_out(name) - totals[name].observed
+        systems[name] = System(name, table, totals[name], resamples, has_marks[name], unpaired, left_out, persons)
     return Evaluation(reference, systems, samples, options, material, rows, words)
 
 

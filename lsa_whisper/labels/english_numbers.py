@@ -249,7 +249,7 @@ _RULES = tuple((frozenset(signs), re.compile(pattern), speak) for signs, pattern
     ("+=x×÷", r"(?<=\d)\s?(?P<sign>[+=x×÷])\s?(?=\d)", lambda m: SIGNS[m["sign"]]),
     (".", r"\d+(?:\.\d+){2,}", lambda m: " point ".join(map(cardinal, m[0].split(".")))),
     ("", r"(?P<sign>(?<!\S)[-−+])?(?P<number>(?:\d+(?:,\d{3})*)?\.\d+|\d+(?:,\d{3})*)"
-        r"(?P<letters>[^\W\d_]{0,3}(?![^\W\d_]))?", 
+        r"(?P<letters>[^\W\d_]{0,3}(?![^\W\d_]))?",
         lambda m: f"{_sign(m)} {_number(m['number'].rstrip(','))} {m['letters'] or ''}"),
 ))  # fmt: skip
 """The signs of which a text needs one, if any; the pattern that it is searched for; and what it becomes."""

@@ -44,15 +44,8 @@ def train(utterances: Iterable[AnnotatedUtterance], path: Path) -> None:
     Each utterance is learned twice, the second time without times and commas, because most transcripts have neither.
     """
     shown = (utterance for utterance in utterances if len(utterance.words) > 1)
-    _train(
-        (
-            (all_features(words), utterance.labels)
-            for utterance in shown
-            for words in (utterance.words, bare(utterance.words))
-        ),
-        path,
-        SHIPPED_SETTINGS,
-    )
+    twice = ((words, each.labels) for each in shown for words in (each.words, bare(each.words)))
+    _train(((all_features(words), labels) for words, labels in twice), path, SHIPPED_SETTINGS)
 
 
 def corpus_weights(tiers: Iterable[str], language: str) -> dict[str, Any] | None:

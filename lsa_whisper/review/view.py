@@ -148,13 +148,5 @@ def _word(
 
 def _as_drafts(saved: SavedTranscript) -> tuple[ScoredUtterance, ...]:
     """Return the original of a transcript without confidences."""
-    return tuple(
-        ScoredUtterance(
-            utterance.speaker,
-            utterance.text,
-            utterance.span,
-            tuple(utterance.verbatim()),
-            (None,) * len(utterance.verbatim()),
-        )
-        for utterance in saved.original.utterances
-    )
+    said = ((each, tuple(each.verbatim())) for each in saved.original.utterances)
+    return tuple(ScoredUtterance(one.speaker, one.text, one.span, words, (None,) * len(words)) for one, words in said)

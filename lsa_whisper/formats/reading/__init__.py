@@ -135,17 +135,9 @@ def _found(source: Source, path: Path, options: ReadingOptions) -> FoundTranscri
         raise FormatError(f"{path}: contains no words{f' of {source.name}' if source.name else ''}; is it complete?")
     transcript.path = str(path)
     words, lost, place = lost_words(source, transcript)
-    return FoundTranscript(
-        source.name,
-        transcript,
-        (*source.notes, *source.lost),
-        tuple(source.lost),
-        len(source.spoken),
-        words,
-        sum(each.span is not None for each in source.spoken),
-        lost,
-        place,
-    )
+    times = sum(each.span is not None for each in source.spoken)
+    notes, left_out = (*source.notes, *source.lost), tuple(source.lost)
+    return FoundTranscript(source.name, transcript, notes, left_out, len(source.spoken), words, times, lost, place)
 
 
 def _suffix(path: Path) -> str | None:

@@ -94,13 +94,8 @@ def batchalign_utterances(content: Sequence[Any], place: str) -> Iterator[Spoken
                 if (at := _milliseconds(form.get("time"), here)) is not None:
                     words.append((form["text"], at))
         text = each["text"] if isinstance(each.get("text"), str) else " ".join(forms)
-        yield SpokenText(
-            speaker if isinstance(speaker, str) else "",
-            text,
-            _span_or_words(each.get("time"), words, here),
-            tuple(words),
-            place=here,
-        )
+        span = _span_or_words(each.get("time"), words, here)
+        yield SpokenText(speaker if isinstance(speaker, str) else "", text, span, tuple(words), place=here)
 
 
 def _milliseconds(time: Any, place: str) -> TimeSpan | None:

@@ -153,13 +153,8 @@ def _timed(text: str, span: TimeSpan, place: str) -> list[SpokenText]:
         if match:
             start, at = milliseconds(*match.groups("0")), match.end()
     ends = [*(start for _, start in pieces[1:]), span.end_ms]
-    words = tuple(
-        (word, share)
-        for (piece, start), end in zip(pieces, ends, strict=True)
-        for word, share in zip(
-            piece.split(), shared_spans(TimeSpan(start, max(start, end)), piece.split()), strict=True
-        )
-    )
+    timed = ((piece.split(), TimeSpan(at, max(at, end))) for (piece, at), end in zip(pieces, ends, strict=True))
+    words = tuple(pair for said, at in timed for pair in zip(said, shared_spans(at, said), strict=True))
     return [SpokenText("", " ".join(word for word, _ in words), span, words, place=place)] if words else []
 
 

@@ -82,9 +82,8 @@ def read_azure(found: Mapping[str, Any], source: Source, place: str) -> None:
     for phrase, here in phrases:
         source.language = source.language or text_of(phrase, "locale") or None
         best = first(field_of(phrase, "nBest", "NBest"), here) or phrase
-        text = text_of(best, "display", "Display", "text", "DisplayText", "lexical", "Lexical") or text_of(
-            phrase, "DisplayText"
-        )
+        text = text_of(best, "display", "Display", "text", "DisplayText", "lexical", "Lexical")
+        text = text or text_of(phrase, "DisplayText")
         words = list(_azure_words(best, here))
         channel = f"channel {phrase.get('channel')}" if len(channels) > 1 else ""
         speaker = speaker_name(field_of(phrase, "speaker", "Speaker")) or channel
@@ -92,9 +91,8 @@ def read_azure(found: Mapping[str, Any], source: Source, place: str) -> None:
         timed = tuple((one.text, one.span if one.span.duration_ms else None) for one in words) if complete else ()
         text = text or " ".join(one.text for one in words)
         if text:
-            source.spoken.append(
-                SpokenText(speaker, text, _azure_span(phrase, here) or _azure_span(best, here), timed, place=here)
-            )
+            span = _azure_span(phrase, here) or _azure_span(best, here)
+            source.spoken.append(SpokenText(speaker, text, span, timed, place=here))
     if not source.spoken:
         combined = rows(field_of(found, *_AZURE_COMBINED), f"{place}: phrase")
         whole = (text_of(each, "display", "text") for each, _ in combined)

@@ -43,14 +43,8 @@ def task_sources(found: Sequence[Any], place: str) -> list[Source]:
 def _regions(task: Mapping[str, Any], place: str) -> Iterator[SpokenText]:
     """Yield the regions of the first annotation that is not empty: what has one ``id`` is one region."""
     annotations = [each for each, _ in rows(task.get("annotations"), f"{place}, annotation")]
-    result = next(
-        (
-            annotation.get("result")
-            for annotation in annotations
-            if annotation.get("result") and not annotation.get("was_cancelled")
-        ),
-        None,
-    )
+    results = (each.get("result") for each in annotations if not each.get("was_cancelled"))
+    result = next(filter(None, results), None)
     regions: dict[Any, dict[str, Any]] = {}
     for each, here in rows(result, f"{place}, region"):
         value = each.get("value")

@@ -26,13 +26,8 @@ def read(found: Mapping[str, Any], source: Source, place: str) -> None:
     segments = list(_segments(found, place))
     single = [segment for segment in segments if segment.span and len(segment.text.split()) == 1]
     if len(segments) > 2 and 10 * len(single) >= 7 * len(segments):
-        source.spoken = utterances_of(
-            (
-                RecognizedWord(segment.text, segment.span or TimeSpan(0, 0), segment.speaker, segment.place)
-                for segment in segments
-            ),
-            source.language,
-        )
+        words = (RecognizedWord(each.text, each.span or TimeSpan(0, 0), each.speaker, each.place) for each in segments)
+        source.spoken = utterances_of(words, source.language)
     else:
         source.spoken = segments
 
