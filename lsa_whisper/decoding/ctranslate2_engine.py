@@ -138,10 +138,10 @@ class CTranslate2Decoder:
     def _input_share(self, window: np.ndarray) -> float:
         return self._converted.encoder_input_s(len(window) / self._rate_hz) / self._converted.context_s
 
-    def _spectra(self, windows: Sequence[np.ndarray]) -> np.ndarray:
+    def _spectra(self, windows: Sequence[np.ndarray]) -> Any:
         """Return the log-mel spectra ``(batch, mels, frames)`` of windows with one length of encoder inputs."""
         with self._spectra_lock:
-            return np.asarray(log_mel(self._converted.feature_extractor, windows, self._input_s(windows)).numpy())
+            return storage_view(log_mel(self._converted.feature_extractor, windows, self._input_s(windows)).numpy())
 
     def _input_s(self, windows: Sequence[np.ndarray]) -> float:
         return self._converted.encoder_input_s(max(map(len, windows)) / self._rate_hz)
@@ -149,17 +149,18 @@ class CTranslate2Decoder:
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         durations_s = [min(len(window) / self._rate_hz, self._converted.context_s) for window in windows]
         hidden = self._encoded(windows)
-        rows, other = self.rows(hidden, durations_s), self.second
-        texts = self.texts(rows, hidden, durations_s)
-        if other is None:
+        texts = self.texts(self.rows(hidden, durations_s), hidden, durations_s)
+        if (other := self.second) is None:
             return texts
-        others = other.rows(hidden, durations_s)
+        rows: dict[int, _Row] = {}
 
-        def timed(indices: Sequence[int]) -> list[DecodedWindow]:
+        def second(indices: Sequence[int], *, with_times: bool) -> list[DecodedWindow]:
             part, spans_s = part_of(hidden, indices), [durations_s[at] for at in indices]
-            return other.texts([others[at] for at in indices], part, spans_s)
+            if not with_times:
+                rows.update(zip(indices, other.rows(part, spans_s), strict=True))
+            return other.texts([rows[at] for at in indices], part, spans_s, with_times=with_times)
 
-        return likelier_texts(texts, other.texts(others, hidden, durations_s, with_times=False), timed)
+        return likelier_texts(texts, second)
 
     def rows(self, hidden: Any, durations_s: Sequence[float]) -> list[_Row]:
         """Return what is found in each window in the style of this decoder alone."""
@@ -185,9 +186,8 @@ class CTranslate2Decoder:
         return windows
 
     def _encoded(self, windows: Sequence[np.ndarray]) -> Any:
-        encode = self._model.encode
         return self._last.encoded(
-            windows, lambda some: encode(storage_view(self._spectra(some))), inserted, self._input_s
+            windows, lambda some: self._model.encode(self._spectra(some)), inserted, self._input_s
         )
 
     def _verified(self, rules: DecodingRules, hidden: Any, durations_s: Sequence[float]) -> list[_Row]:
@@ -237,7 +237,7 @@ class CTranslate2Decoder:
         """Return what CTranslate2 writes in some rows, after the tokens that are given in each."""
         late = self._late(max(durations_s[index] for index in indices)).tolist()
         results = self._model.generate(
-            part_of(hidden, indices) if len(indices) < len(durations_s) else hidden,
+            part_of(hidden, indices),
             [[*self._prompt, *tokens] for tokens in given],
             beam_size=1,
             max_length=2 * max(self._limit(durations_s[index]) for index in indices),

@@ -93,8 +93,8 @@ def storage_view(values: np.ndarray) -> Any:
 
 
 def part_of(hidden: Any, indices: Sequence[int]) -> Any:
-    """Return the encoder's output of some windows of a batch."""
-    return storage_view(_array(hidden)[[*indices]])
+    """Return the encoder's output of some windows of a batch, in their order."""
+    return hidden if len(indices) == hidden.shape[0] else storage_view(_array(hidden)[[*indices]])
 
 
 def inserted(hidden: Any, one: Any, at: int) -> Any:

@@ -170,12 +170,13 @@ class TransformersDecoder:
         if (other := self.second) is None:
             return texts
 
-        def timed(indices: Sequence[int]) -> list[DecodedWindow]:
+        def second(indices: Sequence[int], *, with_times: bool) -> list[DecodedWindow]:
             chosen = torch.tensor([*indices], device=hidden.device)
             tokens, logprobs, no_speech = (part[chosen] for part in found[1])
-            return other.texts_of((tokens, logprobs, no_speech), hidden[chosen], [windows[at] for at in indices])
+            part, sounds = hidden[chosen], [windows[at] for at in indices]
+            return other.texts_of((tokens, logprobs, no_speech), part, sounds, with_times=with_times)
 
-        return likelier_texts(texts, other.texts_of(found[1], hidden, windows, with_times=False), timed)
+        return likelier_texts(texts, second)
 
     def search(self, count: int) -> Search:
         """Return what is searched in ``count`` windows."""

@@ -1,20 +1,18 @@
-"""Findings about this machine: memory, the heap, disk, programs, and locks of killed builds.
+"""Findings about this machine: memory, disk, programs, and locks of killed builds.
 
 Nothing is installed or compiled; torch is imported only to classify its errors.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 _LOCK_AGE_S = 600.0  # a cold build of the slowest op takes about two minutes; an older lock has no builder left
@@ -244,49 +242,3 @@ def disk(folder: Path, *, name: str = "disk", needed_gib: float | None = None) -
     low = free < _MIN_DISK_GIB
     remedy = "checkpoints of large models take several GiB each: free space" if low else ""
     yield Finding(name, "warn" if low else "ok", f"{free:.1f} GiB free", remedy)
-
-
-_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8  # of malloc.h
-_LARGE = 1 << 18
-"""Bytes of a tensor that gets pages of its own. Two steps of a Whisper of 242 M parameters in bf16 took 3.9 GiB without
-this, and 1.6 GiB with it."""
-
-
-def release_freed_memory() -> None:
-    """Give free pages of the heap back to the system; does nothing where the C library is not glibc.
-
-    Batches of many shapes leave gaps in the heap, which grows by tens of megabytes over a recording of hours. A call
-    takes a millisecond.
-    """
-    trim = _of_glibc("malloc_trim")
-    if trim:
-        trim(0)
-
-
-def share_one_heap() -> None:
-    """Let all threads that this process starts from now on share one heap; does nothing without glibc.
-
-    By default each thread has a heap of its own, with gaps of its own. With one heap, tensors of one thread fill the
-    gaps that another has left; the threads of a decoder seldom ask for memory at the same time.
-    """
-    mallopt = _of_glibc("mallopt")
-    if mallopt:
-        mallopt(_M_ARENA_MAX, 1)
-
-
-def return_large_tensors() -> None:
-    """Let this process return the memory of a large tensor as soon as it is freed; does nothing without glibc.
-
-    By default tensors of up to 32 MiB share a heap, whose gaps are kept.
-    """
-    mallopt = _of_glibc("mallopt")
-    if mallopt:
-        mallopt(_M_MMAP_THRESHOLD, _LARGE)
-
-
-@cache
-def _of_glibc(name: str) -> Callable[..., int] | None:
-    if not sys.platform.startswith("linux"):
-        return None
-    library = ctypes.CDLL(None)
-    return getattr(library, name, None) if hasattr(library, "gnu_get_libc_version") else None

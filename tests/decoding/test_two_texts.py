@@ -14,7 +14,7 @@ from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedTok
 from lsa_whisper.decoding.features import LastEncoded
 from lsa_whisper.decoding.style import DecodingStyle
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
-from lsa_whisper.decoding.two_texts import likelier_text
+from lsa_whisper.decoding.two_texts import likelier_text, likelier_texts
 from lsa_whisper.labels import Labels
 
 
@@ -26,8 +26,8 @@ def window(text, start_s=0.0, step_s=0.5, **options):
         TimedToken(token, start_s + at * step_s, start_s + (at + 1) * step_s) for at, (token, _) in enumerate(tokens)
     )
     joined = "".join(token for token, _ in tokens).strip()
-    segments = (DecodedSegment(joined, 0.0, 30.0, -0.1, timed, tokens),) if tokens else ()
-    return DecodedWindow(segments, -0.1, **options)
+    segments = (DecodedSegment(joined, 0.0, 30.0, -0.4, timed, tokens),) if tokens else ()
+    return DecodedWindow(segments, -0.4, **options)
 
 
 CASES = {
@@ -77,11 +77,29 @@ def test_a_silent_window_stays_silent():
     assert likelier_text(silent, window("thank you")) is silent
 
 
-@pytest.mark.parametrize("unlikely", ["first", "second"])
-def test_a_text_that_is_unlikely_as_a_whole_is_not_compared(unlikely):
+@pytest.mark.parametrize("name, avg_logprob", [("first", -1.5), ("second", -1.5), ("first", -0.1)])
+def test_a_text_that_failed_or_a_first_one_that_is_sure_is_not_compared(name, avg_logprob):
     texts = {"first": window("well/.1"), "second": window("well at the moment/.6")}
-    texts[unlikely] = replace(texts[unlikely], avg_logprob=-1.5)
+    texts[name] = replace(texts[name], avg_logprob=avg_logprob)
     assert likelier_text(texts["first"], texts["second"]) is texts["first"]
+
+
+def test_a_second_text_is_decoded_where_the_first_leaves_a_doubt_and_timed_where_words_are_taken():
+    first = [
+        window("so"),
+        replace(window("yes"), avg_logprob=-0.1),
+        window("a cat/.2"),
+        replace(window("no"), avg_logprob=-2.0),
+        window("", silent=True),
+    ]
+    asked = []
+
+    def second(indices, *, with_times):
+        asked.append(([*indices], with_times))
+        return [window("so") if at == 0 else window("a hat") for at in indices]
+
+    assert [text.text for text in likelier_texts(first, second)] == ["so", "yes", "a hat", "no", ""]
+    assert asked == [([0, 2], False), ([2], True)]
 
 
 def test_words_of_the_second_text_begin_a_sentence_where_they_began_one():

@@ -3,12 +3,12 @@ import sys
 
 import pytest
 
-from lsa_whisper.system.machine import release_freed_memory
+from lsa_whisper.system.heap import release_freed_memory
 
 GAPS = """
 import sys
 from pathlib import Path
-from lsa_whisper.system.machine import release_freed_memory
+from lsa_whisper.system.heap import release_freed_memory
 
 def resident_kib():
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4
@@ -30,10 +30,10 @@ def test_pages_between_blocks_in_use_go_back_to_the_system():
 
 HEAPS = """
 import ctypes, sys, threading
-from lsa_whisper.system.machine import share_one_heap
+from lsa_whisper.system.heap import keep_heap
 
-if sys.argv[1] == "shared":
-    share_one_heap()
+if sys.argv[1] == "kept":
+    keep_heap()
 ready = threading.Barrier(8)
 def allocate():
     kept = bytes(10_000)
@@ -46,12 +46,39 @@ ctypes.CDLL(None).malloc_stats()
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the heaps of glibc")
-def test_threads_share_one_heap_when_told():
+def test_threads_keep_heap_when_told():
     heaps = {}
-    for way in ("apart", "shared"):
+    for way in ("apart", "kept"):
         ran = subprocess.run([sys.executable, "-c", HEAPS, way], check=True, capture_output=True, text=True)
         heaps[way] = ran.stderr.count("Arena ")
-    assert heaps["shared"] == 1 < heaps["apart"]
+    assert heaps["kept"] == 1 < heaps["apart"]
+
+
+FAULTS = """
+import resource, sys
+import numpy as np
+from lsa_whisper.system.heap import keep_heap, release_freed_memory
+
+if sys.argv[1] == "kept":
+    keep_heap()
+def compute():
+    for _ in range(20):
+        np.ones(5_000_000)  # 40 MB, as large as what one layer computes
+    release_freed_memory()
+compute()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+compute()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the heap of glibc")
+def test_a_kept_heap_gives_the_same_pages_again():
+    faults = {}
+    for way in ("plain", "kept"):
+        ran = subprocess.run([sys.executable, "-c", FAULTS, way], check=True, capture_output=True, text=True)
+        faults[way] = int(ran.stdout)
+    assert faults["kept"] < 1000 < faults["plain"]
 
 
 def test_it_may_be_called_at_any_time():

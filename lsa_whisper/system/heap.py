@@ -1,0 +1,68 @@
+"""How a process gets memory from glibc, and gives it back; without glibc (macOS, Windows, musl), nothing is changed."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import sys
+from functools import cache
+from typing import Any
+
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_MMAP_MAX, _M_ARENA_MAX = -1, -3, -4, -8  # of malloc.h
+_LARGE = 1 << 18
+"""Bytes of a tensor that gets pages of its own. Two steps of a Whisper of 242 M parameters in bf16 took 3.9 GiB without
+this, and 1.6 GiB with it."""
+_KEPT = 1 << 30
+"""Bytes of a kept heap that are asked for as huge pages, and not given back once they were used."""
+_HUGE_PAGE = 1 << 21
+
+
+def release_freed_memory() -> None:
+    """Give free pages of the heap back to the system, but for those at the end of a kept heap.
+
+    Batches of many shapes leave gaps in the heap, which grows by tens of megabytes over a recording of hours. A call
+    takes a millisecond.
+    """
+    trim = _of_glibc("malloc_trim")
+    if trim:
+        trim(ctypes.c_size_t(_KEPT if keep_heap.cache_info().currsize else 0))
+
+
+@cache
+def keep_heap() -> None:
+    """Keep one heap for all threads that this process starts from now on, whose freed memory is used again.
+
+    By default large tensors get new pages whenever they are computed, which the system fills with zeros, and each
+    thread has a heap of its own, with gaps of its own. CTranslate2 takes and frees some hundred megabytes in each layer
+    of an encoder: with new pages, whisper-base takes a third more time for ten minutes of speech.
+    """
+    mallopt, malloc, free, advise = map(_of_glibc, ("mallopt", "malloc", "free", "madvise"))
+    if not (mallopt and malloc and free and advise):
+        return
+    mallopt(_M_ARENA_MAX, 1)
+    mallopt(_M_MMAP_MAX, 0)
+    mallopt(_M_TRIM_THRESHOLD, -1)
+    malloc.restype = ctypes.c_void_p
+    begin = malloc(ctypes.c_size_t(_KEPT))  # pages that are not written to take no memory
+    if begin:
+        first = -(-begin // _HUGE_PAGE) * _HUGE_PAGE
+        advise(ctypes.c_void_p(first), ctypes.c_size_t(_KEPT - _HUGE_PAGE), mmap.MADV_HUGEPAGE)
+        free(ctypes.c_void_p(begin))
+
+
+def return_large_tensors() -> None:
+    """Let this process return the memory of a large tensor as soon as it is freed.
+
+    By default tensors of up to 32 MiB share a heap, whose gaps are kept.
+    """
+    mallopt = _of_glibc("mallopt")
+    if mallopt:
+        mallopt(_M_MMAP_THRESHOLD, _LARGE)
+
+
+@cache
+def _of_glibc(name: str) -> Any:
+    if not sys.platform.startswith("linux"):
+        return None
+    library = ctypes.CDLL(None)
+    return getattr(library, name, None) if hasattr(library, "gnu_get_libc_version") else None
