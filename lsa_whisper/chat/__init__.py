@@ -13,6 +13,21 @@ from lsa_whisper.chat.serialize import compose, serialize, write
 from lsa_whisper.chat.syllables import syllables
 
 __all__ = [
-    "Disfluency", "Event", "Fluency", "Line", "Participant", "Problem", "Transcript", "Utterance", "check", "compose",
-    "fix", "parse", "read", "serialize", "syllables", "utterance", "write",
-]  # fmt: skip
+    "Disfluency",
+    "Event",
+    "Fluency",
+    "Line",
+    "Participant",
+    "Problem",
+    "Transcript",
+    "Utterance",
+    "check",
+    "compose",
+    "fix",
+    "parse",
+    "read",
+    "serialize",
+    "syllables",
+    "utterance",
+    "write",
+]

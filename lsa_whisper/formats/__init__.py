@@ -13,9 +13,17 @@ from lsa_whisper.chat import Transcript
 from lsa_whisper.system.atomic_write import write_atomic
 
 FORMAT_SUFFIXES = {
-    "cha": "cha", "srt": "srt", "vtt": "vtt", "textgrid": "TextGrid", "eaf": "eaf", "salt": "slt", "json": "json",
-    "txt": "txt", "csv": "csv", "docx": "docx",
-}  # fmt: skip
+    "cha": "cha",
+    "srt": "srt",
+    "vtt": "vtt",
+    "textgrid": "TextGrid",
+    "eaf": "eaf",
+    "salt": "slt",
+    "json": "json",
+    "txt": "txt",
+    "csv": "csv",
+    "docx": "docx",
+}
 """The file extension of each format."""
 
 FORMATS = tuple(FORMAT_SUFFIXES)

@@ -69,9 +69,15 @@ def _translated() -> dict[str, str]:
 
 
 _SOUND_TYPES = {
-    ".wav": "audio/wav", ".flac": "audio/flac", ".mp3": "audio/mpeg", ".ogg": "audio/ogg", ".opus": "audio/ogg",
-    ".m4a": "audio/mp4", ".mp4": "video/mp4", ".webm": "video/webm",
-}  # fmt: skip
+    ".wav": "audio/wav",
+    ".flac": "audio/flac",
+    ".mp3": "audio/mpeg",
+    ".ogg": "audio/ogg",
+    ".opus": "audio/ogg",
+    ".m4a": "audio/mp4",
+    ".mp4": "video/mp4",
+    ".webm": "video/webm",
+}
 
 
 def make_application(files: OpenFiles, language: str = "en") -> Starlette:

@@ -23,11 +23,29 @@ from lsa_whisper.formats.reading.to_transcript import ReadingOptions, to_transcr
 __all__ = ["READABLE", "FoundTranscript", "ReadingOptions", "is_readable", "nxt_files", "read_transcripts"]
 
 READABLE = {
-    ".cha": "chat", ".slt": "salt", ".eaf": "eaf", ".textgrid": "textgrid", ".srt": "subtitles", ".vtt": "subtitles",
-    ".sbv": "subtitles", ".txt": "plain", ".ctm": "nist", ".stm": "nist", ".json": "asr_json", ".jsonl": "asr_json",
-    ".words.xml": "nxt", ".tsv": "whisper_tsv", ".html": "html_words", ".htm": "html_words", ".otr": "html_words",
-    ".ttml": "ttml", ".dfxp": "ttml", ".trs": "trs", ".ass": "subtitles", ".ssa": "subtitles",
-}  # fmt: skip
+    ".cha": "chat",
+    ".slt": "salt",
+    ".eaf": "eaf",
+    ".textgrid": "textgrid",
+    ".srt": "subtitles",
+    ".vtt": "subtitles",
+    ".sbv": "subtitles",
+    ".txt": "plain",
+    ".ctm": "nist",
+    ".stm": "nist",
+    ".json": "asr_json",
+    ".jsonl": "asr_json",
+    ".words.xml": "nxt",
+    ".tsv": "whisper_tsv",
+    ".html": "html_words",
+    ".htm": "html_words",
+    ".otr": "html_words",
+    ".ttml": "ttml",
+    ".dfxp": "ttml",
+    ".trs": "trs",
+    ".ass": "subtitles",
+    ".ssa": "subtitles",
+}
 """The reader of each file extension."""
 
 _SUBTITLES = re.compile(r"\s*(?:WEBVTT\b|\d+\n\s*[\d:.,]+ --> [\d:.,]+)")

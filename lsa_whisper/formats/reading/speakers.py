@@ -8,10 +8,23 @@ from collections.abc import Iterable, Mapping
 from lsa_whisper.chat import Participant
 
 ROLES = {
-    "CHI": "Target_Child", "ADU": "Adult", "MOT": "Mother", "FAT": "Father", "INV": "Investigator",
-    "PAR": "Participant", "EXA": "Investigator", "SIB": "Sibling", "BRO": "Brother", "SIS": "Sister",
-    "TEA": "Teacher", "STU": "Student", "THE": "Therapist", "OCH": "Child", "FEM": "Female", "MAL": "Male",
-}  # fmt: skip
+    "CHI": "Target_Child",
+    "ADU": "Adult",
+    "MOT": "Mother",
+    "FAT": "Father",
+    "INV": "Investigator",
+    "PAR": "Participant",
+    "EXA": "Investigator",
+    "SIB": "Sibling",
+    "BRO": "Brother",
+    "SIS": "Sister",
+    "TEA": "Teacher",
+    "STU": "Student",
+    "THE": "Therapist",
+    "OCH": "Child",
+    "FEM": "Female",
+    "MAL": "Male",
+}
 """The role of each code that implies one."""
 
 _WORDS = {

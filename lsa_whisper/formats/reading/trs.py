@@ -19,9 +19,16 @@ if TYPE_CHECKING:
 _DOCTYPE = re.compile(rb'<!DOCTYPE\s+Trans\s+SYSTEM\s+"[\w.-]{1,40}"\s*>')
 """The document type that Transcriber writes: a name only. One with entities is refused like any other."""
 _SOUNDS = {
-    "r": "breath", "i": "breath", "n": "sniff", "bb": "lip smack", "rire": "laugh", "b": "noise", "tx": "cough",
-    "e": "noise", "nontrans": "untranscribed",
-}  # fmt: skip
+    "r": "breath",
+    "i": "breath",
+    "n": "sniff",
+    "bb": "lip smack",
+    "rire": "laugh",
+    "b": "noise",
+    "tx": "cough",
+    "e": "noise",
+    "nontrans": "untranscribed",
+}
 """The codes of Transcriber's events that mean something else than they say."""
 
 _CODED = ("pronounce", "lexical", "language", "entities")
