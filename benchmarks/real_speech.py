@@ -11,6 +11,7 @@ case without punctuation; fillers count.
 A lost (invented) passage is five or more missing (additional) words in a row; a loop is 1 to 8 words four or more times
 in a row where the reference has none.
 
+Each program runs in a process of its own, since they would share thread pools and the heap, which some of them change.
 Read and spontaneous speech are separate. Seconds are of the clock and of the processor; the latter are what a busy
 machine does not change much.
 """
@@ -20,12 +21,14 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import multiprocessing
 import os
 import random
 import re
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -91,7 +94,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("model", type=Path)
     parser.add_argument("--minutes", type=float, default=10.0, help="Length of the joined recordings together.")
-    parser.add_argument("--only", nargs="+", help="Names of programs; the figures of others are kept.")
+    parser.add_argument("--only", nargs="+", metavar="PROGRAM", help="The figures of others are kept.")
     parser.add_argument("--note", default="", help="About the machine, for the result.")
     options = parser.parse_args()
     sets = clips(options.data)
@@ -99,10 +102,10 @@ def main() -> None:
         folder = Path(name)
         model = checkpoint.export(options.model, folder / "model")
         joined = {each: [join(found, 60 * options.minutes / len(sets), folder / each)] for each, found in sets.items()}
-        for program, load in loaders(model).items():
-            if not options.only or program in options.only:
-                found = scores(load, {"one by one": sets, "joined": joined}, program)
-                write(program, found, sets, options)
+        for program in options.only or loaders(model):
+            with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as alone:
+                found = alone.submit(scores, program, model, {"one by one": sets, "joined": joined}).result()
+            write(program, found, sets, options)
 
 
 def write(program: str, found: dict[str, Any] | str, sets: dict[str, list[Clip]], options: argparse.Namespace) -> None:
@@ -135,12 +138,10 @@ def totals(scores: dict[str, Any]) -> dict[str, dict[str, float]]:
     }
 
 
-def scores(
-    load: Callable[[], Program], tasks: dict[str, dict[str, list[Clip]]], program: str
-) -> dict[str, dict[str, Any]] | str:
+def scores(program: str, model: Path, tasks: dict[str, dict[str, list[Clip]]]) -> dict[str, dict[str, Any]] | str:
     """Return a program's scores by task and set, or why it cannot be used."""
     try:
-        transcribe = load()
+        transcribe = loaders(model)[program]()
     except ImportError as error:
         return f"not installed ({error})"
     found: dict[str, dict[str, Any]] = {}

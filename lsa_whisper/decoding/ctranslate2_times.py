@@ -29,7 +29,8 @@ def aligned_times_s(
 ) -> list[list[float]]:
     """Return the start of each token of each row and, last, the end of its text, in seconds.
 
-    CTranslate2 aligns text after ``<|notimestamps|>``, so timestamps are left out.
+    CTranslate2 aligns text after ``<|notimestamps|>``, so timestamps are left out, and before the end of text. Of a text
+    that fills the decoder, as loops do, there is no room for its last token, which ends with the text.
 
     Args:
         converted: The model.
@@ -47,8 +48,9 @@ def aligned_times_s(
     frames = [max(2, round(duration_s / step_s)) * 2 for duration_s in durations_s]
     no_timestamps = _no_timestamps(converted)
     start = [token for token in prompt if token != no_timestamps]
+    room = int(converted.settings.max_length) - len(start) - 2
     try:
-        aligned = converted.model.align(hidden, start, texts, frames)
+        aligned = converted.model.align(hidden, start, [text[:room] for text in texts], frames)
     except (RuntimeError, ValueError) as error:
         raise CheckpointError(
             f"{converted.path}: word times cannot be computed ({error}); leave out `wor`, or use the "
@@ -79,12 +81,14 @@ def _begins_s(
 
     >>> _begins_s([(0, 0), (0, 1), (1, 2), (2, 2), (2, 3)], [True, False, True, False], 0.05, 0.02)
     [0.0, 0.0, 0.04, 0.04, 0.04]
+    >>> _begins_s([(0, 0), (1, 2)], [False, False], 0.05, 0.02)  # the second token was not aligned
+    [0.0, 0.04, 0.04]
     """
     first: dict[int, int] = {}
     for token, frame in path:
         first.setdefault(token, frame)
     positions = [0, *accumulate(not each for each in is_timestamp)]
-    return [min(round(first[position] * step_s, 6), duration_s) for position in positions]
+    return [min(round(first[min(position, max(first))] * step_s, 6), duration_s) for position in positions]
 
 
 def storage_view(values: np.ndarray) -> Any:

@@ -77,6 +77,18 @@ def test_a_timestamp_after_the_audio_is_decoded_again(tiny, kept, tmp_path):
     assert expected[0].segments[0].end_s == 4.0 and expected[1].segments[-1].end_s <= 3.0
 
 
+def test_a_text_that_fills_the_decoder_is_aligned_but_for_its_end(scripted, kept):
+    from lsa_whisper.decoding.ctranslate2_times import aligned_times_s, storage_view
+
+    converted = checkpoint.load_converted(kept(scripted))
+    prompt = checkpoint.decoder_prompt(converted.tokenizer, converted.settings, language="en", with_timestamps=False)
+    hidden = converted.model.encode(storage_view(torch.zeros(1, 40, 2 * round(CONTEXT_S * 50)).numpy()))
+    text = converted.tokenizer.encode(" cat", add_special_tokens=False)[:1] * 1000
+    full = text[: int(converted.settings.max_length) - len(prompt)]
+    (times_s,) = aligned_times_s(converted, hidden, prompt, [full], {}, [CONTEXT_S])
+    assert len(times_s) == len(full) + 1 and times_s == sorted(times_s)
+
+
 def test_a_model_without_timestamps_writes_none(scripted, kept, tmp_path):
     loaded = checkpoint.load(scripted)
     timestamps = sorted(checkpoint.timestamp_tokens(loaded.tokenizer))

@@ -113,7 +113,7 @@ def test_every_example_runs_in_an_empty_folder_or_says_what_is_missing(example, 
             env=environment,
             capture_output=True,
             text=True,
-            timeout=90,
+            timeout=30,
         )
     except subprocess.TimeoutExpired as still_running:
         assert b"Traceback" not in (still_running.stderr or b"")
