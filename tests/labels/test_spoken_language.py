@@ -90,6 +90,28 @@ NUMBERS = [
     ("heb", "5 ₪.", "חמש שקלים ."),
     ("jpn", "20℃。", "二十 度 ."),
     ("cym", "Mae'n costio £5, y 1af.", "mae'n costio pump punt y cyntaf ."),
+    # one number, however it is parted: no repetition, and no sign is lost
+    ("deu", "Es steht 2:2, 0:0 und 2 - 2, 50/50.", "es steht zwei zwei null null und zwei zwei fünfzig fünfzig ."),
+    ("fra", "Le 10/10/2010, 2/2.", "le dix dix deux mille dix deux deux ."),
+    ("deu", "10-12 % und 5-6 €.", "zehn zwölf Prozent und fünf sechs Euro ."),
+    ("deu", "Es sind -5 Grad.", "es sind minus fünf Grad ."),
+    ("spa", "-5° o -3.", "menos cinco grados o menos tres ."),
+    ("nld", "Het is -5.", "het is min vijf ."),
+    # telephone numbers are no millions, and their area codes no pauses
+    ("deu", "Ruf 0171 123456, (030) 3030 oder +49 30 1234 an.",
+     "Ruf null eins sieben eins eins zwei drei vier fünf sechs null drei null drei null drei null oder "
+     "neunundvierzig dreißig eins zwei drei vier an ."),
+    ("fra", "Le 06 12 34 06 06.", "le zéro six douze trente quatre zéro six zéro six ."),
+    ("por", "(11) 91234-5678.", "onze nove um dois três quatro cinco seis sete oito ."),
+    ("ita", "333 1234567.", "tre tre tre uno due tre quattro cinque sei sette ."),
+    ("jpn", "電話は03-1234-5678です。", "電話は 零 三 一 二 三 四 五 六 七 八 です ."),
+    ("deu", "Es waren 1 000 000 in 1914 1918 1945.",
+     "es waren eine Million in neunzehnhundertvierzehn neunzehnhundertachtzehn neunzehnhundertfünfundvierzig ."),
+    # one before hours, money and degrees
+    ("fra", "À 1h, 21h et 1:30.", "à une heure vingt et une heures et une heure trente ."),
+    ("por", "À 1h e às 22h.", "à uma hora e às vinte e duas horas ."),
+    ("deu", "Um 1:30 Uhr für 1 € bei 1°.", "um ein Uhr dreißig für ein Euro bei ein Grad ."),
+    ("spa", "A la 1:30 por 1 € y 1 £.", "a la una treinta por un euro y una libra ."),
     # digits stay, but no sign is lost and no sentence ends in a number
     ("zho", "3.5公斤，1,000人，20°C，14:30，¥5。", "3点5公斤 1000人 20度 14点30分 5元 ."),
     ("ell", "5 €, 3,5 στις 14:30, τον 20ό, 20°C.", "5 ευρώ 3 κόμμα 5 στις 14 30 τον 20ό 20 βαθμοί Κελσίου ."),

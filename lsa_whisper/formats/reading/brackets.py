@@ -14,6 +14,7 @@ from lsa_whisper.chat.filled_pauses import MARKED_FILLERS
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.tags import chat_of, event_of, is_clock, read_pairs, read_tag, uncertain_words
 from lsa_whisper.labels.infer_marks import MAX_REPEAT_LENGTH
+from lsa_whisper.labels.numbers import AREA_CODE
 
 
 def mark_maze(words: Sequence[str], following: Sequence[str]) -> str:
@@ -99,7 +100,7 @@ _DEFAULT_MARKS = {
     ("<", ">"): "tag",
 }
 _INTACT = re.compile(r"\((?:\.{1,3}|[0-9]{1,2}|[0-9]+\.[0-9]*)\)|\[(?:/{1,3}|/-|/\?)\]")
-_AREA_CODE = re.compile(r"\([0-9]{3}\)(?=\s?[0-9]{3}[-. ][0-9]{4}(?![0-9]))")
+_AREA_CODE = re.compile(AREA_CODE)
 _SPOKEN = re.compile(
     r"(?:\A|\s)(?:I(?:'[a-z]+)?|you|we|my|our|me|ich|wir|mich|mein|je|nous|moi|yo|nosotros|mi|io|noi|eu|nós|ik|wij)"
     r"(?=[\s,.!?']|\Z)"
