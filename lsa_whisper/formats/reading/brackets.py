@@ -74,11 +74,13 @@ def _run(words: Sequence[str], start: int) -> list[str]:
 
 
 def _repeated(ahead: Sequence[str], at: int, most: int) -> int:
-    """Return how many words from ``at`` come again right after them."""
+    """Return how many words from ``at`` come again right after them; of four times *he*, one."""
     lowered = [word.casefold() for word in ahead[at : at + 2 * MAX_REPEAT_LENGTH]]
     for length in range(min(most, MAX_REPEAT_LENGTH), 0, -1):
         if lowered[:length] == lowered[length : 2 * length]:
-            return length
+            return next(
+                each for each in range(1, length + 1) if lowered[each : 2 * length] == lowered[: 2 * length - each]
+            )
     return 0
 
 

@@ -122,6 +122,8 @@ _UNINTELLIGIBLE = re.compile(r"x{1,3}", re.IGNORECASE)
 _PARENTHETICAL = re.compile(r"\(\(([^()]*)\)\)")
 """Words beside the story, such as a question about a word; not a maze."""
 _SLASHED_NUMBER = re.compile(r"(?<=\d)/(?=\d)")
+_BOUND = re.compile(r"(?<=[^\W\d_])[/+](?=[^\W\d_])")
+"""What stands before bound morphemes, also Spanish clitics; outside of English nothing else changes."""
 _NO_SPELLING = re.compile(r"[\"#$%*+=@\\^`|]+")
 """What CHAT would take for a mark; the letters around it are words."""
 OVERLAP = "[<>]"
@@ -148,13 +150,15 @@ def salt_to_chat(text: str, language: str = "eng") -> tuple[str, list[str]]:
     tokens = [match.group() for match in _TOKEN.finditer(_PARENTHETICAL.sub(r" \1 ", body))]
     pieces: list[str] = []
     maze: list[str] | None = None
+    depth = 0  # a maze within a maze is a part of it
     for at, token in enumerate(tokens):
         if token == "(":
-            maze = [] if maze is None else maze
+            maze, depth = [] if maze is None else maze, depth + 1
         elif token == ")":
-            if maze is not None:
+            depth = max(0, depth - 1)
+            if maze is not None and not depth:
                 pieces.append(mark_maze(maze, _message(tokens[at + 1 :], language)))
-            maze = None
+                maze = None
         elif token[0] == "{":
             comments.append(token[1:-1].strip())
         elif token[0] == "[":
@@ -217,7 +221,8 @@ def _words(token: str, comments: list[str], language: str) -> list[str]:
         comments.append(f"{word}: root {root}")
     if word.endswith("*") and len(word) > 1:
         return [f"&+{word.rstrip('*')}"]
-    joined = join_morphemes(_SLASHED_NUMBER.sub(" ", word)).strip(".?!")
+    parts = _SLASHED_NUMBER.sub(" ", word)
+    joined = (join_morphemes(parts) if language == "eng" else _BOUND.sub("", parts)).strip(".?!")
     if not re.search(r"\w", joined):
         return []
     if joined.casefold() in FILLERS["eng"]:
