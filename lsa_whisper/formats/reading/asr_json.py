@@ -36,11 +36,13 @@ def segment_utterances(segments: Sequence[Any], place: str) -> Iterator[SpokenTe
         here = f"{place}: segment {number}"
         if not isinstance(each, Mapping):
             raise FormatError(f"{here}: is not an object; write the file again")
-        words = tuple(_segment_words(each.get("words"), here))
+        words = tuple(_segment_words(each.get("words", each.get("result")), here))  # "result" is Vosk's
         text = each.get("text")
         if not isinstance(text, str):
             text = " ".join(word for word, _ in words)
+        timed_words = [at for _, at in words if at]
         span = span_of_seconds(each.get("start"), each.get("end"), here)
+        span = span or (timed_words[0] | timed_words[-1] if timed_words else None)
         speaker = each.get("speaker")
         if text.strip():
             complete = len(words) == len(text.split())

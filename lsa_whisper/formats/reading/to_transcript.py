@@ -129,8 +129,10 @@ def _spans(part: SpokenText, lengths: Sequence[int]) -> list[TimeSpan | None]:
 
 def _timed_sentences(each: SpokenText, language: str) -> list[SpokenText]:
     """Return the sentences of a text whose words have times, each with its own; any other text stays one."""
-    if not each.words or len(each.text.split()) != len(each.words):
+    written = each.text.split()  # with the marks that some recognizers list beside the words
+    if not each.words or len(written) != len(each.words):
         return [each]
+    each = replace(each, words=tuple((word, at) for word, (_, at) in zip(written, each.words, strict=True)))
     parts = []
     for run in runs_between_pauses(each.words, language):
         for sentence in sentences_of([word for word, _ in each.words[run.start : run.stop]], language):

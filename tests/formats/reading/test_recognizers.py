@@ -339,6 +339,46 @@ def test_words_without_times_keep_their_place(tmp_path):
     assert tier.value.replace("\x15", "|") == "in |100_300| May we |600_800| ."
 
 
+def item(text, start=None, end=None):
+    return {"alternatives": [{"content": text}]} | ({"start_time": start, "end_time": end} if start else {})
+
+
+def google(channel, words="", end=""):
+    alternative = {"transcript": words, "words": [] if end else [{"word": words, "startTime": "1s", "endTime": "2s"}]}
+    return {"alternatives": [alternative], "channelTag": channel} | ({"resultEndTime": end} if end else {})
+
+
+REV = [{"type": "text", "value": "Yes", "timestamp": "00:00:01,500", "end_timestamp": "00:00:02,100"}]
+PARTED = {
+    "marks are elements of AWS": (
+        {"results": {"items": [item("Yes", 1, 2), item("?"), item("No", 3, 4), item("!")]}},
+        [("PAR", "yes ?", (1000, 2000)), ("PAR", "no !", (3000, 4000))],
+    ),
+    "marks are elements of Rev, whose people write clocks": (
+        {"monologues": [{"speaker": 0, "elements": [*REV, {"type": "punct", "value": "?"}]}]},
+        [("PAR0", "yes ?", (1500, 2100))],
+    ),
+    "channels of Google are speakers": (
+        {"results": [google(1, "yes"), google(2, "no")]},
+        [("PAR0", "yes .", (1000, 2000)), ("PAR1", "no .", (1000, 2000))],
+    ),
+    "results of Google end where they end, without words, too": (
+        {"results": [google(1, "yes", "1.5s"), google(2, "no", "1s"), google(1, "so", "4s")]},
+        [("PAR0", "yes .", (0, 1500)), ("PAR1", "no .", (0, 1000)), ("PAR0", "so .", (1500, 4000))],
+    ),
+    "results of Vosk in a list": (
+        [{"result": [{"word": "yes", "start": 1, "end": 2, "conf": 1}], "text": "yes"}, {"text": ""}],
+        [("PAR", "yes .", (1000, 2000))],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PARTED)
+def test_marks_channels_and_ends_that_stand_apart_are_kept(name, tmp_path):
+    content, utterances = PARTED[name]
+    assert said(read(tmp_path, content)) == utterances
+
+
 LABEL_STUDIO = [
     {
         "id": 7,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lsa_whisper.formats.reading.recognizers.fields import first, rows, speaker_name, text_of, word_of
+from lsa_whisper.formats.reading.recognizers.fields import field_of, first, rows, speaker_name, text_of, word_of
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
 from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
 
@@ -90,7 +90,8 @@ def _rev_words(monologue: Mapping[str, Any], speaker: str, place: str) -> Iterat
     for each, here in rows(monologue.get("elements"), f"{place}, element"):
         text = text_of(each, "value")
         if text:
-            before = word_of(text, each.get("ts"), each.get("end_ts"), speaker, here, before)
+            start, end = field_of(each, "ts", "timestamp"), field_of(each, "end_ts", "end_timestamp")
+            before = word_of(text, start, end, speaker, here, before)
             yield before
 
 
