@@ -128,6 +128,14 @@ FILES = {
         textgrid(**{"MOT_-_utterances": ["Hello there.", ""], "MOT_-_words": ["hello", "there"], "MOT_phones": ["HH"]}),
         [("MOT", "hello there .", (0, 1000))],
     ),
+    "tiers about words of another.TextGrid": (
+        textgrid(**{"MOT": ["Hello there.", "silence"], "act@MOT": ["points"], "MOT_gesture": ["nods"]}),
+        [("MOT", "hello there .", (0, 1000))],
+    ),
+    "names of ELAN.TextGrid": (
+        textgrid(**{"tx@MOT": ["Hello there."], "act@MOT": ["points"]}),
+        [("MOT", "hello there .", (0, 1000))],
+    ),
 }  # fmt: skip
 
 
