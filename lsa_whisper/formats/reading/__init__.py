@@ -16,6 +16,7 @@ from lsa_whisper import chat
 from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.cues import printed_cues
 from lsa_whisper.formats.reading.files import decode_bytes, read_bytes
 from lsa_whisper.formats.reading.lost_words import lost_words
 from lsa_whisper.formats.reading.source import Source
@@ -142,8 +143,11 @@ def read_sources(path: Path, options: ReadingOptions) -> list[Source]:
         FormatError: The file is damaged, or not of the format that its extension says.
     """
     data, reader = read_bytes(path), READABLE[_suffix(path) or ""]
-    if reader == "plain" and _SUBTITLES.match(decode_bytes(data, str(path))):
-        reader = "subtitles"
+    if reader == "plain":
+        text = decode_bytes(data, str(path))
+        if cues := printed_cues(text):
+            data = cues.encode()
+        reader = "subtitles" if cues or _SUBTITLES.match(text) else reader
     module = import_module(f"lsa_whisper.formats.reading.{reader}")
     sources: list[Source] = module.parse(data, str(path), options.conventions)
     if _suffix(path) == ".words.xml":  # the other speakers of the meeting have files of their own

@@ -19,6 +19,7 @@ from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.cues import Cue, bracketed_speakers, cues_in, with_colons, without_repeated_lines
 from lsa_whisper.formats.reading.files import decode_bytes
+from lsa_whisper.formats.reading.line_forms import UNKNOWN_SPEAKER, cut_before
 from lsa_whisper.formats.reading.plain import has_speaker_prefixes, split_speaker
 from lsa_whisper.formats.reading.source import Source, SpokenText, shared_spans
 from lsa_whisper.formats.reading.tags import unescaped
@@ -76,6 +77,9 @@ def _parse_cues(data: bytes, place: str, conventions: Conventions) -> list[Sourc
     cues = list(without_repeated_lines(cues))
     named = has_speaker_prefixes([_plain(cue.lines[0]) for cue in cues], conventions)
     name = _NAME if named else _CAPITAL_NAME
+    if named:
+        names = {split_speaker(line)[0] for cue in cues for line in cue.lines if _NAME.match(line)}
+        cues = [cue._replace(lines=cut_before(names, cue.lines)) for cue in cues]
     speakers = bracketed_speakers(text for cue in cues if "[" in (text := "\n".join(cue.lines)) or "(" in text)
     if speakers:
         cues = [cue._replace(lines=(with_colons("\n".join(cue.lines), speakers),)) for cue in cues]
@@ -115,7 +119,7 @@ def _shared(turns: Sequence[tuple[str, str]], span: TimeSpan | None, place: str)
 
 
 def _plain(text: str) -> str:
-    return unescaped(_TAG.sub("", text) if "<" in text or "{" in text else text)
+    return unescaped(UNKNOWN_SPEAKER.sub("", _TAG.sub("", text) if "<" in text or "{" in text else text))
 
 
 def _turns(text: str, name: re.Pattern[str]) -> list[tuple[str, str]]:

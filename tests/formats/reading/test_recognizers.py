@@ -585,6 +585,9 @@ TURNS = {
     "Happy Scribe": "[00:00:01.00] - Ann\nUm, a dog.\n\n[00:00:03.00] - Bob\nYes!\n\n[00:00:04.00] - Ann\nNo.\n",
     "Fathom": "0:01 - Ann Lee (Acme)\n  Um, a dog.\n\n0:03 - Bob\n  Yes!\n\n0:04 - Ann Lee (Acme)\n  No.\n",
     "Sonix": "[00:00:01] Speaker1\nUm, a dog.\n\n[00:00:03] Speaker2\nYes!\n\n[00:00:04] Speaker1\nNo.\n",
+    "all in a line": "Ann Lee  0:01  Um, a dog.\nBob  0:03  Yes!\nAnn Lee  0:04  No.\n",
+    "Descript": "Ann: [00:00:01] Um, a dog.\nBob: [00:00:03] Yes!\nAnn: [00:00:04] No.\n",
+    "MAXQDA": "#00:00:01-0# Ann: Um, a dog.\n#00:00:03-0# Bob: Yes!\n#00:00:04-0# Ann: No.\n",
     "time first": "0:01 Ann\nUm, a dog.\n0:03 Bob\nYes!\n0:04 Ann\nNo.\n",
 }
 
@@ -598,6 +601,53 @@ def test_turns_with_times(name, tmp_path):
         ("PAR0", "no .", None),
     ]
     assert found.notes == ("turns without an end, which have no times: 1",)
+
+
+ROWS = {
+    "f4": "Ann: Um, a dog. #00:00:02-5#\nBob: Yes! #00:00:04-0#\n",
+    "Audacity": "0.000000\t2.500000\tUm, a dog.\n2.500000\t4.000000\tYes!\n",
+    "ELAN, tab-separated": "A\t\t00:00:00.000\t0.0\t00:00:02.500\t2.5\tUm, a dog.\n"
+    "B\t\t00:00:02.500\t2.5\t00:00:04.000\t4.0\tYes!\nact@A\t\t00:00:00.000\t0.0\t00:00:02.500\t2.5\tnods\n",
+    "ELAN, milliseconds": "A\tAnn\t0\t2500\t2500\tUm, a dog.\nB\tBob\t2500\t4000\t1500\tYes!\n",
+    "whisper": "Detecting language using up to the first 30 seconds.\nDetected language: English\n"
+    "[00:00.000 --> 00:02.500]  Um, a dog.\n[00:02.500 --> 00:04.000]  Yes!\n",
+    "whisper.cpp": "[00:00:00.000 --> 00:00:02.500]   Um, a dog.\n[00:00:02.500 --> 00:00:04.000]   Yes!\n",
+    "faster-whisper": "[0.00s -> 2.50s]  Um, a dog.\n[2.50s -> 4.00s]  Yes!\n",
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_with_begin_and_end(name, tmp_path):
+    first, second = read(tmp_path, ROWS[name], "a.txt").transcript.utterances
+    assert (first.text, second.text) == ("&-um a dog .", "yes !")
+    assert [(each.span.start_ms, each.span.end_ms) for each in (first, second)] == [(0, 2500), (2500, 4000)]
+    assert [tier.raw for tier in first.tiers] == (["%act:\tnods\n"] if "act@A" in ROWS[name] else [])
+
+
+NAMED = {
+    "Markdown": "**Ann:** Hello.\n\n**Bob**: Hi.\n\n**Ann:** Yes.\n",
+    "in brackets": "[Ann] Hello.\n[Bob] Hi.\n[Ann] Yes.\n[Bob] No [laughs].\n",
+    "in a line": "Ann: Hello. Bob: Hi.\nAnn: Yes.\nBob: [laughs]\n",
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_names_are_not_speech(name, tmp_path):
+    found = read(tmp_path, NAMED[name], "a.txt")
+    assert said(found)[:3] == [("PAR0", "hello .", None), ("PAR1", "hi .", None), ("PAR0", "yes .", None)]
+
+
+def test_a_speaker_without_a_time_is_not_part_of_the_turn_above(tmp_path):
+    text = "Ann (00:00): Hello.\nBob: Hi.\nAnn (00:02): Yes.\nBob: Note: no.\nAnn (00:04): So.\n"
+    found = read(tmp_path, text, "a.txt")
+    assert [(who, words) for who, words, _ in said(found)] == [
+        ("PAR0", "hello ."), ("PAR1", "hi ."), ("PAR0", "yes ."), ("PAR1", "note no ."), ("PAR0", "so ."),
+    ]  # fmt: skip
+
+
+def test_an_unknown_speaker_of_whisper_cpp_is_not_speech(tmp_path):
+    found = read(tmp_path, "(speaker 0) Hello.\n(speaker 1) Hi.\n(speaker ?) Yes.\n", "a.txt")
+    assert [words for _, words, _ in said(found)] == ["hello .", "hi .", "yes ."]
 
 
 def test_times_of_day_count_from_the_first_turn(tmp_path):
