@@ -32,6 +32,24 @@ def test_fillers_capitals_and_numbers(language, written, tier):
     assert [one.text for one in decode(written, Labels("verbatim"), language=language).utterances] == [tier]
 
 
+ON_PURPOSE = [
+    ("deu", "Nein nein nein, das ist sehr sehr groß.", "nein nein nein das ist sehr sehr groß ."),
+    ("deu", "Ja ja, ich ich will.", "ja ja ich [/] ich will ."),
+    ("fra", "Nous nous lavons, oui oui.", "nous nous lavons oui oui ."),
+    ("spa", "Sí sí, muy muy grande.", "sí sí muy muy grande ."),
+    ("ita", "Piano piano, il il cane.", "piano piano il [/] il cane ."),
+    ("por", "Muito muito grande.", "muito muito grande ."),
+    ("nld", "Ja ja, heel heel groot.", "ja ja heel heel groot ."),
+    ("rus", "Да да, очень очень.", "да да очень очень ."),
+    ("jpn", "はい はい。", "はい はい ."),
+]
+
+
+@pytest.mark.parametrize(("language", "written", "tier"), ON_PURPOSE)
+def test_words_that_are_said_twice_on_purpose_are_no_repetitions(language, written, tier):
+    assert [one.text for one in decode(written, Labels("verbatim"), language=language).utterances] == [tier]
+
+
 BORDERS = [
     # initials and letters that are spelled
     ("eng", "I know J. R. R. Tolkien. A. A. Milne.", "I know J R R Tolkien . A A Milne ."),
