@@ -73,6 +73,8 @@ BORDERS = [
     ("cym", "Dr. Jones a Mrs. Rees.", "Dr Jones a Mrs Rees ."),
     ("spa", "Compré 5 kg. de pan del s. XX. Hmm. Sí.", "compré cinco kg de pan del s veinte . hmm . sí ."),
     ("fra", "M. et Mme Martin, à 5 min. d'ici.", "M et Mme Martin à cinq min d'ici ."),
+    ("deu", "In der Hauptstr. 12, dann Kantstr. Da ist es.", "in der Hauptstr zwölf dann Kantstr . da ist es ."),
+    ("spa", "El n.º 5. Ya.", "el número cinco . ya ."),
     ("deu", "Es ist bzgl. der Stadt, s. o.", "es ist bzgl der Stadt s o ."),
     ("ara", "د. أحمد، م. علي.", "د أحمد م علي ."),
     # fillers
@@ -115,6 +117,8 @@ NUMBERS = [
     ("deu", "Es sind -5 Grad.", "es sind minus fünf Grad ."),
     ("spa", "-5° o -3.", "menos cinco grados o menos tres ."),
     ("nld", "Het is -5.", "het is min vijf ."),
+    ("deu", "Eine 2er-Gruppe, die 90er.", "eine zweier Gruppe die neunziger ."),
+    ("fra", "Le 1er.", "le premier ."),
     # telephone numbers are no millions, and their area codes no pauses
     ("deu", "Ruf 0171 123456, (030) 3030 oder +49 30 1234 an.",
      "Ruf null eins sieben eins eins zwei drei vier fünf sechs null drei null drei null drei null oder "
