@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
@@ -120,7 +121,7 @@ def read_media(descriptors: Sequence[Element], source: Source) -> None:
 
 def _file_name(descriptor: Element) -> str:
     url = descriptor.get("RELATIVE_MEDIA_URL") or descriptor.get("MEDIA_URL") or ""
-    return re.split(r"[\\/]", url)[-1]
+    return unquote(re.split(r"[\\/]", url)[-1])
 
 
 HEADER_PROPERTY = "CHAT header"

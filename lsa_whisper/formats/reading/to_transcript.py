@@ -38,6 +38,8 @@ from lsa_whisper.labels.segments import groups_of_segments, joined, part_spans, 
 from lsa_whisper.languages import chat_code
 from lsa_whisper.timespan import TimeSpan
 
+_NO_WORDS = ("0.", "0 .")
+"""CHAT's sign for an utterance without words, as transcribers of daylong recordings write it."""
 _AT_ONCE, _MAX_KNOWN = 1 << 12, 1 << 16
 """Texts that are read together, and kept: many take less time, and more memory."""
 
@@ -73,6 +75,11 @@ class PlainReader:
                 self._known.clear()
 
     def _utterances_of(self, part: SpokenText, found: PlainText, code: str) -> Iterator[Utterance]:
+        if (
+            part.text.strip() in _NO_WORDS and not self._source.has_segments
+        ):  # people write it, recognizers say a number
+            yield spoken_utterance(part, code, "0 .")
+            return
         if len(found.tiers) == 1 and not found.comments and not found.remarks[0]:
             yield spoken_utterance(part, code, found.tiers[0])
             return
@@ -265,6 +272,7 @@ def _headers(source: Source, people: Sequence[Participant], language: str, *, ti
     name = source.media or source.name
     if name:
         at = next((at for at, line in enumerate(lines) if line.startswith("@Comment")), len(lines))
+        name = f'"{name}"' if "," in name and '"' not in name else name  # kind and state stand behind commas
         lines.insert(at, f"@Media:\t{name}, {source.media_kind}{'' if timed else ', unlinked'}")
     return lines
 

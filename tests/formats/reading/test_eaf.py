@@ -68,6 +68,22 @@ def test_a_slot_without_a_value_is_placed_between_its_neighbours(tmp_path):
     assert [note for note in found.notes if "without a value: 2, of which 2" in note]
 
 
+def test_the_recording_is_called_as_its_file_is(tmp_path):
+    for url, name, written in (
+        ("file:///C:/x/my%20mic.wav", "my mic", "my mic, audio"),
+        ("./Mic, 1.wav", "Mic, 1", '"Mic, 1", audio'),
+    ):
+        media = f'<MEDIA_DESCRIPTOR MEDIA_URL="{url}" MIME_TYPE="audio/x-wav"/>'
+        found = read(tmp_path, slots(0, 900), tier("CHI", aligned("a", 0, 1, "it ran .")), media=media).transcript
+        assert (found.media, found.header("@Media")) == (name, written)
+
+
+def test_a_sound_without_words_is_no_number(tmp_path):
+    cry = (tier("CHI", aligned("a", 0, 1, "0."), aligned("b", 1, 2, "um yes.")), tier("MOT", aligned("c", 0, 1, "Hi.")))
+    found = read(tmp_path, slots(0, 400, 900), *cry)
+    assert [each.text for each in found.transcript.utterances] == ["0 .", "hi .", "&-um yes ."]
+
+
 def test_text_below_identifiers_is_the_text_whatever_parts_the_names(tmp_path):
     found = read(
         tmp_path,
