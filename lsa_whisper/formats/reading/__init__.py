@@ -52,6 +52,9 @@ READABLE = {
 
 _SUBTITLES = re.compile(r"\s*(?:WEBVTT\b|\d+\n\s*[\d:.,]+ --> [\d:.,]+)")
 """How subtitles begin that are saved as text, as those of Zoom."""
+_CHAT = re.compile(r"\s*(?:@UTF8|@Begin)\s")
+_SALT = re.compile(r"\s*\$ ?[^\W\d_][^\n]*,[^\n]*\n(?:[^\n]*\n){0,40}?[A-Z] \S")
+"""How CHAT and SALT begin; editors add ``.txt`` to their names."""
 
 NOTATIONS = ("auto", "chat", "plain", "salt")
 
@@ -125,11 +128,11 @@ def read_transcripts(path: Path | str, options: ReadingOptions | None = None) ->
     if suffix is None:
         known = ", ".join(READABLE)
         raise FormatError(f"{path}: transcripts are read from {known}; convert it first, or rename the file")
-    if suffix == ".cha":
+    if suffix == ".cha" or (suffix == ".txt" and _CHAT.match(decode_bytes(read_bytes(path), str(path)))):
         transcript = chat.read(path)
         if not transcript.utterances:
             raise FormatError(f"{path}: contains no utterance; a main tier begins with * and a speaker code")
-        return [FoundTranscript(path.stem, transcript)]
+        return [FoundTranscript(path.stem.removesuffix(".cha"), transcript)]
     found = [_found(source, path, options) for source in read_sources(path, options)]
     if not found:
         raise FormatError(f"{path}: contains no words; is it the right file?")
@@ -147,7 +150,7 @@ def read_sources(path: Path, options: ReadingOptions) -> list[Source]:
         text = decode_bytes(data, str(path))
         if cues := printed_cues(text):
             data = cues.encode()
-        reader = "subtitles" if cues or _SUBTITLES.match(text) else reader
+        reader = "subtitles" if cues or _SUBTITLES.match(text) else "salt" if _SALT.match(text) else reader
     module = import_module(f"lsa_whisper.formats.reading.{reader}")
     sources: list[Source] = module.parse(data, str(path), options.conventions)
     if _suffix(path) == ".words.xml":  # the other speakers of the meeting have files of their own

@@ -80,7 +80,8 @@ def chunk_utterances(chunks: Sequence[Any], place: str, language: str | None = N
         yield from utterances_of(found, language)
     else:
         for chunk in found:
-            yield SpokenText("", chunk.text, chunk.span if chunk.span.duration_ms else None, place=chunk.place)
+            span = chunk.span if chunk.span.end_ms else None  # the last one may have no end, which a note says
+            yield SpokenText("", chunk.text, span, place=chunk.place)
 
 
 def batchalign_utterances(content: Sequence[Any], place: str) -> Iterator[SpokenText]:

@@ -22,6 +22,7 @@ _BOLD_NAME = re.compile(r"(?:\*\*|__)([^\W\d_][^*_:]{0,40})(?::(?:\*\*|__)|(?:\*
 _TIME_BEHIND = re.compile(
     r"([^\W\d_][\w .'-]{0,40}):\s*([\[(](?:\d{1,3}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?[\])])\s*(\S.*)"
 )
+_BARE_TIME = re.compile(r"((?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)\s+(\S.*)")
 UNKNOWN_SPEAKER = re.compile(r"\(speaker \?\)\s*")
 """What whisper.cpp writes where both channels speak."""
 _MIN_NUMBERED = 3
@@ -37,7 +38,7 @@ def in_one_form(lines: NumberedLines) -> list[tuple[int, str]]:
     [(1, '[00:00:00] I: Hello.'), (2, '[00:00:03.5] B: Hi.'), (2, '[00:00:08.1]')]
     """
     made = [(number, UNKNOWN_SPEAKER.sub("", _BOLD_NAME.sub(r"\1: ", line, count=1))) for number, line in lines]
-    return _with_colons(_with_times_first(_with_hashed_times(made)))
+    return _with_colons(_with_times_first(_with_bare_times(_with_hashed_times(made))))
 
 
 def _with_hashed_times(lines: NumberedLines) -> list[tuple[int, str]]:
@@ -55,6 +56,14 @@ def _with_hashed_times(lines: NumberedLines) -> list[tuple[int, str]]:
 
 def _clock(match: re.Match[str]) -> str:
     return f"{match[1]}.{match[2]}" if match[2] else match[1]
+
+
+def _with_bare_times(lines: NumberedLines) -> list[tuple[int, str]]:
+    """Return lines with the time in brackets, if each begins with one and has text behind it."""
+    times = [_BARE_TIME.fullmatch(line) for _, line in lines]
+    if len(lines) < _MIN_NUMBERED or not all(times):
+        return list(lines)
+    return [(number, f"[{time[1]}] {time[2]}") for (number, _), time in zip(lines, times, strict=True) if time]
 
 
 def _with_times_first(lines: NumberedLines) -> list[tuple[int, str]]:

@@ -624,6 +624,45 @@ def test_rows_with_begin_and_end(name, tmp_path):
     assert [tier.raw for tier in first.tiers] == (["%act:\tnods\n"] if "act@A" in ROWS[name] else [])
 
 
+def test_bare_times_before_text_are_times(tmp_path):
+    found = read(tmp_path, "00:00:01 Um, a dog.\n00:00:03 Yes!\n00:00:04 No.\n", "a.txt")
+    assert said(found) == [("PAR", "&-um a dog .", (1000, 3000)), ("PAR", "yes !", (3000, 4000)), ("PAR", "no .", None)]
+
+
+CHAT = "@UTF8\n@Begin\n@Languages:\teng\n@Participants:\tCHI Target_Child\n*CHI:\tthe [/] the dog .\n@End\n"
+OTHERS = {
+    "CHAT": (CHAT, "the [/] the dog ."),
+    "SALT": ("$ Child, Examiner\nC (the) the dog/s.\n", "the [/] the dogs ."),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_formats_whose_names_end_in_txt(name, tmp_path):
+    text, tier = OTHERS[name]
+    assert said(read(tmp_path, text, "a.txt")) == [("CHI", tier, None)]
+
+
+def test_alternatives_and_hesitations_of_nist(tmp_path):
+    rows = (
+        "A 0.1 0.2 %hesitation",
+        "A * * <ALT_BEGIN>",
+        "A 0.4 0.2 two",
+        "A * * <ALT>",
+        "A 0.4 0.2 too",
+        "A * * <ALT_END>",
+    )
+    assert said(read(tmp_path, "".join(f"x {row}\n" for row in rows), "a.ctm")) == [("PAR", "&-uh two .", (100, 600))]
+    found = read(tmp_path, "x A ann 0 1 <o> (%hesitation) {two / too} dogs\n", "a.stm")
+    assert said(found) == [("PAR0", "&-uh two dogs .", (0, 1000))]
+
+
+def test_a_last_chunk_without_an_end_is_noted(tmp_path):
+    chunks = [{"timestamp": [0, 1.5], "text": " Um, yes."}, {"timestamp": [1.5, None], "text": " Hi there."}]
+    found = read(tmp_path, {"text": "", "chunks": chunks})
+    assert said(found) == [("PAR", "&-um yes .", (0, 1500)), ("PAR", "hi there .", None)]
+    assert found.notes == ("texts that end when they begin, which have no times: 1",)
+
+
 NAMED = {
     "Markdown": "**Ann:** Hello.\n\n**Bob**: Hi.\n\n**Ann:** Yes.\n",
     "in brackets": "[Ann] Hello.\n[Bob] Hi.\n[Ann] Yes.\n[Bob] No [laughs].\n",
