@@ -244,7 +244,9 @@ def _with_colon(line: str) -> str:
     return re.sub(r"\A(?:<([^\W\d_][\w .'-]{0,30})>\s+|([^\W\d_][\w .'-]{0,30})\t\s*)(?=\S)", r"\1\2: ", line)
 
 
-_PREFIX = re.compile(r"\s*[*\[]?([^\W_][\w .'-]{0,30}?)\]?\s*(?::(?:\s+|$)|：\s*)(.*)", re.DOTALL)
+_PREFIX = re.compile(
+    r"\s*[*\[]?([^\W_][\w .'-]{0,30}?)\]?(?: (\([^()\n]{1,30}\)))?\s*(?::(?:\s+|$)|：\s*)(.*)", re.DOTALL
+)
 _NO_NAME_LIST = """
     note question answer example warning yes no non oui nein ja si sí sì sim não nie tak да нет ναι so well and but
     because first second third finally also however therefore plus okay ok then one two three remember look listen
@@ -286,10 +288,12 @@ def _looks_like_name(name: str) -> bool:
 
 
 def split_speaker(text: str) -> tuple[str, str]:
-    """Return the speaker (empty without one) and the text behind it.
+    """Return the speaker (empty without one) and the text behind it, with what stands in brackets before the colon.
 
-    >>> split_speaker("SPEAKER_00: hello"), split_speaker("hello")
-    (('SPEAKER_00', 'hello'), ('', 'hello'))
+    >>> split_speaker("SPEAKER_00: hello"), split_speaker("hello"), split_speaker("Ann (laughs): Hi.")
+    (('SPEAKER_00', 'hello'), ('', 'hello'), ('Ann', '(laughs) Hi.'))
     """
     match = _PREFIX.fullmatch(text)
-    return (match.group(1).strip(), match.group(2).strip()) if match else ("", text.strip())
+    if match is None:
+        return "", text.strip()
+    return match[1].strip(), f"{match[2] or ''} {match[3]}".strip()

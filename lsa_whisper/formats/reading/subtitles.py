@@ -30,14 +30,18 @@ SECOND_SPEAKER = "second speaker"
 
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*)>(.*?)(?=<v[\s.]|$)", re.DOTALL)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|<[\d:.]+>|\{\\[^{}]*\}|\{/?[bius]\}")
+_READING = re.compile(r"<rt\b[^<>]*>[^<>]*</rt>")
+"""How the Japanese word before it is read: it is not spoken twice."""
 _WORD_TIME = re.compile(r"<(?:(\d{1,2}):)?(\d{1,2}):(\d{2})\.(\d{3})>")
-_TURN = re.compile(
-    r"^\s*(?:[-–—](?=\s|[^\W\d_])|>{2,3})\s*|(?<=[.?!…])\s+[-–—]\s+(?=[^\W\d_])|\s+>{2,3}\s*", re.MULTILINE
-)
-_MAY_TURN = re.compile("[-–—>:：]")
-_DASH = re.compile(r"^\s*(?:[-–—](?=\s|[^\W\d_])|>{2,3})\s*")
-_NAME = re.compile(r"^\s*[*\[]?[^\W_][\w .'-]{0,30}?\]?\s*(?::(?=\s)|：)", re.MULTILINE)
-_CAPITAL_NAME = re.compile(r"^\s*[A-Z][A-Z0-9 .'-]{1,30}:(?=\s)", re.MULTILINE)
+_SIGN = r"(?:[-‐–—－](?=\s|[^\W\d_]|[¿¡\"“„«'‘(\[…])|>{2,3})"
+_TURN = re.compile(rf"^\s*{_SIGN}\s*|(?<=[.?!…])\s+[-–—]\s+(?=[^\W\d_])|\s+>{{2,3}}\s*", re.MULTILINE)
+_MAY_TURN = re.compile("[-‐–—－>:：]")
+_DASH = re.compile(rf"^\s*{_SIGN}\s*")
+_ASIDE = r"(?: \([^()\n]{1,30}\))?"
+"""What stands between a name and its colon: *ANN (on the phone): Hello.*"""
+_NAME = re.compile(rf"^\s*[*\[]?[^\W_][\w .'-]{{0,30}}?\]?{_ASIDE}\s*(?::(?=\s)|：)", re.MULTILINE)
+_CAPITAL = "A-ZÀ-ÖØ-ÞĆČĎĘĚĞİŁŃŇŘŚŞŠŤŮŹŻŽА-ЯЁІЇЄҐΑ-Ω"
+_CAPITAL_NAME = re.compile(rf"^\s*[{_CAPITAL}][{_CAPITAL}0-9 .'-]{{1,30}}{_ASIDE}:(?=\s)", re.MULTILINE)
 """A name before the words; where most cues have none, one in capitals only."""
 _TITLE_NAME = re.compile(r"[A-Z][\w.'-]*(?: [A-Z0-9][\w.'-]*){0,3}:(?=\s)")
 """A name behind the sign of a turn."""
@@ -119,7 +123,8 @@ def _shared(turns: Sequence[tuple[str, str]], span: TimeSpan | None, place: str)
 
 
 def _plain(text: str) -> str:
-    return unescaped(UNKNOWN_SPEAKER.sub("", _TAG.sub("", text) if "<" in text or "{" in text else text))
+    bare = _TAG.sub("", _READING.sub("", text)) if "<" in text or "{" in text else text
+    return unescaped(UNKNOWN_SPEAKER.sub("", bare))
 
 
 def _turns(text: str, name: re.Pattern[str]) -> list[tuple[str, str]]:
