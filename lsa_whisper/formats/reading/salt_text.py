@@ -157,7 +157,7 @@ def salt_to_chat(text: str, language: str = "eng") -> tuple[str, list[str]]:
         elif token == ")":
             depth = max(0, depth - 1)
             if maze is not None and not depth:
-                pieces.append(mark_maze(maze, _message(tokens[at + 1 :], language)))
+                pieces = _with_maze(pieces, maze, _message(tokens[at + 1 :], language))
                 maze = None
         elif token[0] == "{":
             comments.append(token[1:-1].strip())
@@ -168,12 +168,22 @@ def salt_to_chat(text: str, language: str = "eng") -> tuple[str, list[str]]:
         else:
             (pieces if maze is None else maze).extend(_words(token, comments, language))
     if maze:
-        pieces.append(mark_maze(maze, []))
+        pieces = _with_maze(pieces, maze, [])
     made = _overlaps(" ".join(piece for piece in pieces if piece))
     if not made and comments:
         event = re.sub(r"\W+", "_", comments[0]).strip("_").lower() or "nonverbal"
         return f"&={event} {end}", comments[1:]
     return f"{made} {end}".strip(), [comment for comment in comments if comment]
+
+
+def _with_maze(pieces: list[str], maze: list[str], following: list[str]) -> list[str]:
+    """Return ``pieces`` with a maze behind them; one that repeats them, ``wanna (wanna) go``, is the later copy."""
+    size = len(maze)
+    again, ahead = ([word.casefold() for word in words[:size]] for words in (maze, following))
+    if size and [piece.casefold() for piece in pieces[-size:]] == again and ahead != again:
+        copy = " ".join(pieces[-size:])
+        return [*pieces[:-size], f"{copy} [/]" if size == 1 else f"<{copy}> [/]", *maze]
+    return [*pieces, mark_maze(maze, following)]
 
 
 def _ending(text: str) -> tuple[str, str]:
@@ -221,8 +231,9 @@ def _words(token: str, comments: list[str], language: str) -> list[str]:
         comments.append(f"{word}: root {root}")
     if word.endswith("*") and len(word) > 1:
         return [f"&+{word.rstrip('*')}"]
-    parts = _SLASHED_NUMBER.sub(" ", word)
-    joined = (join_morphemes(parts) if language == "eng" else _BOUND.sub("", parts)).strip(".?!")
+    joined = (join_morphemes(word) if language == "eng" else _BOUND.sub("", word)).strip(".?!")
+    if _SLASHED_NUMBER.search(word):
+        joined = word
     if not re.search(r"\w", joined):
         return []
     if joined.casefold() in FILLERS["eng"]:

@@ -25,6 +25,12 @@ CONVENTIONS = {
     "revision of a phrase": ("(a dog) a cat ran.", "<a dog> [//] a cat ran ."),
     "part word": ("(st*) story.", "&+st story ."),
     "several things in a maze": ("(um the the) the dog.", "&-um the [/] the [/] the dog ."),
+    "maze behind its words": ("I wanna (wanna) go.", "I wanna [/] wanna go ."),
+    "mazes behind their words": (
+        "And then (and then) (and then) he ran.",
+        "<And then> [/] <and then> [/] and then he ran .",
+    ),
+    "fraction": ("2 cup/s and 1/2 cup.", "two cups and one half cup ."),
     "maze in a maze": ("(the (um)) the dog.", "the [/] &-um the dog ."),
     "mazes that repeat one word": ("((he) he (he)) he ran.", "he [/] he [/] he [/] he ran ."),
     "words behind a maze in a maze": ("((a) big) a small dog.", "<a big> [//] a small dog ."),
