@@ -66,7 +66,11 @@ def _with_fillers(text: str, language: str) -> list[str]:
     sounds = fillers(language)
     words, lowered = text.split(), text.lower().split()
     if (not sounds.isdisjoint(lowered) or _long_sound(sounds).search(text)) and not is_hummed(words):
-        words = [f"&-{low}" if is_filler(low, sounds) else word for word, low in zip(words, lowered, strict=True)]
+        behind = [*lowered[1:], ""]
+        words = [
+            f"&-{low}" if is_filler(low, sounds) and (low, after) != ("uh", "huh") else word
+            for word, low, after in zip(words, lowered, behind, strict=True)
+        ]
     for at, word in enumerate(words):
         if word.startswith("&+"):
             words[at] = word.lower()

@@ -103,6 +103,10 @@ _DEFAULT_MARKS = {
 }
 _INTACT = re.compile(r"\((?:\.{1,3}|[0-9]{1,2}|[0-9]+\.[0-9]*)\)|\[(?:/{1,3}|/-|/\?)\]")
 _AREA_CODE = re.compile(AREA_CODE)
+_OMITTED_SOUNDS = re.compile(
+    r"(?<![\w(])(?:[^\W\d_]+\(([a-zß-ÿ]{1,5})\)[^\W\d_]*|\(([a-zß-ÿ]{1,5})\)[^\W\d_]+)(?![\w(])"
+)
+"""``(be)cause`` and ``goin(g)``, which CHAT writes alike."""
 _SPOKEN = re.compile(
     r"(?:\A|\s)(?:I(?:'[a-z]+)?|you|we|my|our|me|ich|wir|mich|mein|je|nous|moi|yo|nosotros|mi|io|noi|eu|nós|ik|wij)"
     r"(?=[\s,.!?']|\Z)"
@@ -131,6 +135,9 @@ class Brackets:
             return text
         own = sorted(self.conventions.marks.items(), key=lambda pair: -len(pair[0][0]))
         marks = dict(own) | {pair: use for pair, use in _DEFAULT_MARKS.items() if pair not in self.conventions.marks}
+        text = _OMITTED_SOUNDS.sub(
+            lambda match: match[0] if chat_of(match[1] or match[2]) else self.hold(match[0]), text
+        )
         text = _AREA_CODE.sub(lambda match: self._held(match.group()), text)
         text = _INTACT.sub(lambda match: self._keep(match.group()), text)
         if ("<", ">") not in self.conventions.marks:
@@ -173,7 +180,7 @@ class Brackets:
         if meaning == "keep":
             return f" {content} "
         if meaning == "tag":
-            return self._known(read_tag(content, self.tags))
+            return f" {content.lower()} " if _FILLER.fullmatch(content) else self._known(read_tag(content, self.tags))
         if meaning == "unsure" and not content:
             return " xxx "
         if meaning == "drop" or not content:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Sequence, Set
 
 from lsa_whisper.formats.reading.cues import bracketed_speakers, with_colons
+from lsa_whisper.formats.reading.tags import chat_of
 
 NumberedLines = Sequence[tuple[int, str]]
 """The lines of a text with their numbers."""
@@ -23,6 +24,7 @@ _TIME_BEHIND = re.compile(
     r"([^\W\d_][\w .'-]{0,40}):\s*([\[(](?:\d{1,3}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?[\])])\s*(\S.*)"
 )
 _BARE_TIME = re.compile(r"((?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)\s+(\S.*)")
+_NAME_ALONE = re.compile(r"(?:<([^\W\d_][\w .'-]{0,30})>\s+|([^\W\d_][\w .'-]{0,30})\t\s*)(?=\S)")
 UNKNOWN_SPEAKER = re.compile(r"\(speaker \?\)\s*")
 """What whisper.cpp writes where both channels speak."""
 _MIN_NUMBERED = 3
@@ -108,3 +110,13 @@ def without_numbers(lines: list[tuple[int, str]], notes: list[str]) -> list[tupl
         return lines
     notes.append(f"numbers of lines, which are left out: {len(numbers)}")
     return [(at, line[match.end() :]) for (at, line), match in zip(lines, numbered, strict=True) if match]
+
+
+def with_colon(line: str) -> str:
+    r"""Return a line whose speaker stands before a tab, or alone in angle brackets, as ``NAME: text``.
+
+    >>> with_colon("<Ann> Hello."), with_colon("Ann\tHello."), with_colon("<pause> Hello.")
+    ('Ann: Hello.', 'Ann: Hello.', '<pause> Hello.')
+    """
+    match = _NAME_ALONE.match(line)
+    return line if match is None or chat_of(match[1] or "") else f"{match[1] or match[2]}: {line[match.end() :]}"

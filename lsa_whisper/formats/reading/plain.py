@@ -20,7 +20,7 @@ from pathlib import Path
 
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
-from lsa_whisper.formats.reading.line_forms import cut_before, in_one_form, without_numbers
+from lsa_whisper.formats.reading.line_forms import cut_before, in_one_form, with_colon, without_numbers
 from lsa_whisper.formats.reading.source import Source, SpokenText, shared_spans
 from lsa_whisper.formats.reading.tab_rows import read_rows
 from lsa_whisper.timespan import TimeSpan
@@ -192,7 +192,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         return [source]
     named = has_speaker_prefixes([line for _, line in lines], conventions)
     if not named:
-        parted = [(number, _with_colon(line)) for number, line in lines]
+        parted = [(number, with_colon(line)) for number, line in lines]
         named = has_speaker_prefixes([line for _, line in parted], conventions)
         lines = parted if named else lines
     if named:
@@ -237,11 +237,6 @@ def _with_prefixes(spoken: list[SpokenText], conventions: Conventions) -> list[S
         return spoken
     pairs = ((split_speaker(each.text), each) for each in spoken)
     return [replace(each, speaker=name, text=text) for (name, text), each in pairs]
-
-
-def _with_colon(line: str) -> str:
-    """Return a line whose speaker stands before a tab, or alone in angle brackets, as ``NAME: text``."""
-    return re.sub(r"\A(?:<([^\W\d_][\w .'-]{0,30})>\s+|([^\W\d_][\w .'-]{0,30})\t\s*)(?=\S)", r"\1\2: ", line)
 
 
 _PREFIX = re.compile(
