@@ -24,8 +24,9 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 """A tier about the words of another one, by their names: ``CHI gesture`` beside ``CHI``."""
-_BARE_WORD_TIER = re.compile(r"words?|wor|tokens?", re.IGNORECASE)
-_SOUND_TIER = re.compile(r"(?:.* )?(?:-? ?)(?:phones?|phonemes?|segments|syllables|mau|sounds)", re.IGNORECASE)
+_BARE_WORD_TIER = re.compile(r"words?|wor|tokens?|ORT-MAU", re.IGNORECASE)
+_SOUND_TIER = re.compile(r"(?:.*[ _-])?(?:phones?|phonemes?|segments|syllables|mau|sounds)|kan-mau", re.IGNORECASE)
+"""Tiers of phones and syllables, also those of WebMAUS, whose words are in ``ORT-MAU``."""
 _REMARKS = frozenset(
     ("default", "note", "notes", "comment", "comments", "context", "code", "code_num", "on_off", "noise")
 )
