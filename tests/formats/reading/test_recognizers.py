@@ -379,6 +379,46 @@ def test_marks_channels_and_ends_that_stand_apart_are_kept(name, tmp_path):
     assert said(read(tmp_path, content)) == utterances
 
 
+def spoken(word, start, **more):
+    return {"word": word, "start": start, "end": start + 1} | more
+
+
+TOLD_APART = {
+    "numbers of segments": {
+        "segments": [
+            {"start": 0, "end": 1, "text": "Yes.", "speaker": 0},
+            {"start": 1, "end": 2, "text": "No.", "speaker": 1},
+        ]
+    },
+    "names of segments": {
+        "segments": [
+            {"start": 0, "end": 1, "text": "Yes.", "speaker": {"name": "Ann"}},
+            {"start": 1, "end": 2, "text": "No.", "speaker_id": "Bob"},
+        ]
+    },
+    "words of a segment": {
+        "segments": [{"text": "Yes. No.", "words": [spoken("Yes.", 0, speaker="A"), spoken("No.", 1, speaker="B")]}]
+    },
+    "utterances of AssemblyAI": {
+        "utterances": [
+            {"speaker": who, "text": word, "words": [{"text": word, "start": at, "end": at + 1000}]}
+            for who, word, at in (("A", "Yes.", 0), ("B", "No.", 1000))
+        ]
+    },
+    "channels of Deepgram with several speakers": {
+        "results": {"channels": [
+            {"alternatives": [{"words": [spoken("yes.", 0, speaker=0), spoken("no.", 1, speaker=1)]}]},
+            {"alternatives": [{"words": []}]},
+        ]}
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TOLD_APART)
+def test_speakers_are_found_wherever_they_are_named(name, tmp_path):
+    assert said(read(tmp_path, TOLD_APART[name])) == [("PAR0", "yes .", (0, 1000)), ("PAR1", "no .", (1000, 2000))]
+
+
 LABEL_STUDIO = [
     {
         "id": 7,

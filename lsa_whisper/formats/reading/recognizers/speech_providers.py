@@ -63,11 +63,14 @@ def _deepgram_sentences(best: Mapping[str, Any], name: str, place: str) -> Itera
 
 def _deepgram_words(best: Mapping[str, Any], name: str, place: str) -> Iterator[RecognizedWord]:
     before: RecognizedWord | None = None
-    for each, here in rows(best.get("words"), f"{place}, word"):
+    words = list(rows(best.get("words"), f"{place}, word"))
+    several = len({each.get("speaker") for each, _ in words} - {None}) > 1
+    for each, here in words:
         text = text_of(each, "punctuated_word", "word")
-        speaker = speaker_name(each.get("speaker")) or (before.speaker if before else "")
+        own = speaker_name(each.get("speaker")) if several or not name else ""
+        speaker = f"{name} {own}".strip() if own else before.speaker if before else name
         if text:
-            before = word_of(text, each.get("start"), each.get("end"), name or speaker, here, before)
+            before = word_of(text, each.get("start"), each.get("end"), speaker, here, before)
             yield before
 
 
