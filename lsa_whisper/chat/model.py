@@ -15,6 +15,8 @@ from lsa_whisper.chat.main_tier import Utterance
 ID_FIELDS = ("language", "corpus", "code", "age", "sex", "group", "ses", "role", "education", "custom")
 """The fields of a :class:`Participant` in the order of ``@ID``."""
 
+_MEDIA_NAME = re.compile(r'\s*(?:"([^"]*)"|([^,]*))')
+
 
 @dataclass(frozen=True)
 class Participant:
@@ -93,8 +95,8 @@ class Transcript:
     @cached_attribute
     def media(self) -> str | None:
         """The media name in ``@Media``, without quotes; ``None`` without one."""
-        value = self.header("@Media")
-        return (value.split(",")[0].strip().strip('"') or None) if value else None
+        match = _MEDIA_NAME.match(self.header("@Media") or "")
+        return (match[1] or match[2] or "").strip() or None if match else None
 
     def linked(self) -> Transcript:
         r"""Return the transcript for utterances with bullets: ``@Media`` does not say that there are none.

@@ -93,9 +93,9 @@ def read(path: str | Path, *, strict: bool = False) -> Transcript:
     transcript = parse(text, path=str(path), strict=strict)
     transcript.encoding = encoding
     if encoding == "latin-1":
-        message = "not UTF-8, read as Latin-1; save it as UTF-8"
+        message = "not UTF-8, read as Latin-1"
         if strict:
-            raise ChatSyntaxError(message, path=str(path), line=1, column=1)
+            raise ChatSyntaxError(f"{message}; save it as UTF-8", path=str(path), line=1, column=1)
         transcript.found.append(Problem(str(path), 1, 1, "encoding", message))
     return transcript
 

@@ -29,8 +29,8 @@ def aligned_times_s(
 ) -> list[list[float]]:
     """Return the start of each token of each row and, last, the end of its text, in seconds.
 
-    CTranslate2 aligns text after ``<|notimestamps|>``, so timestamps are left out, and before the end of text. Of a text
-    that fills the decoder, as loops do, there is no room for its last token, which ends with the text.
+    CTranslate2 aligns text after ``<|notimestamps|>``, so timestamps are left out, and before the end of text. For the
+    last token of a text that fills the decoder, as loops do, there is no room; it ends with the text.
 
     Args:
         converted: The model.

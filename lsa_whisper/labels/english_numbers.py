@@ -36,7 +36,7 @@ _UNIT = "|".join(map(re.escape, sorted(_UNITS, key=len, reverse=True)))
 _HALVES = {"½": "half", "¼": "quarter", "¾": "three quarters", "⅓": "third", "⅔": "two thirds"}
 _PHONE = (
     r"(?:\+?1[-. ])?(?:(?:\(\d{3}\)[- ]?|\d{3}[-. ])?\d{3}[-.]\d{4}|\d{3} \d{3} \d{4})"
-    r"|(?<![,.])0\d{2,4}(?: \d{2,4})+|\d{3}-\d{2}-\d{4}|\d{5}-\d{4}"
+    r"|(?<![,.])(?:\+\d{1,3} \d|\(?0\d)\d{1,3}\)?(?: \d{2,8})+|\d{3}-\d{2}-\d{4}|\d{5}-\d{4}"
 )
 """Also social security numbers and ZIP codes."""
 _DIALLED = "|".join(rf"(?<=\b{word} )" for word in ("call", "dial", "ring", "phone", "zip", "code"))

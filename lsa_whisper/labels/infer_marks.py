@@ -38,7 +38,7 @@ def infer_all_marks(texts: Sequence[str], *, repetitions: bool, language: str = 
     if language == "eng":
         marked = [result.text for result in mark_all_retraces([" ".join(words) for words in said])]
     else:
-        marked = [" ".join(_repeats(words)) for words in said]
+        marked = [" ".join(_repeats(words, _EMPHATIC.get(language, frozenset()))) for words in said]
     return list(map(without_spelled_repeats, marked))
 
 
@@ -64,7 +64,11 @@ def _with_fillers(text: str, language: str) -> list[str]:
     sounds = fillers(language)
     words, lowered = text.split(), text.lower().split()
     if (not sounds.isdisjoint(lowered) or _long_sound(sounds).search(text)) and not is_hummed(words):
-        words = [f"&-{low}" if is_filler(low, sounds) else word for word, low in zip(words, lowered, strict=True)]
+        behind = [*lowered[1:], ""]
+        words = [
+            f"&-{low}" if is_filler(low, sounds) and (low, after) != ("uh", "huh") else word
+            for word, low, after in zip(words, lowered, behind, strict=True)
+        ]
     for at, word in enumerate(words):
         if word.startswith("&+"):
             words[at] = word.lower()
@@ -131,10 +135,30 @@ def _part_words(words: list[str]) -> list[str]:
     return made
 
 
-def _repeats(words: list[str]) -> list[str]:
+_EMPHATIC_WORDS = {
+    "deu": "sehr ganz viel ja nein doch tschüs tschüss immer weit",
+    "fra": "très vraiment oui ouais non si nous vous",
+    "spa": "muy mucho sí adiós",
+    "ita": "molto proprio sì ciao piano",
+    "por": "muito sim não tchau",
+    "nld": "heel erg ja nee doei dag",
+    "swe": "mycket ja nej jo",
+    "dan": "meget ja nej jo",
+    "nor": "veldig ja nei jo",
+    "pol": "bardzo tak nie",
+    "rus": "очень да нет",
+    "jpn": "はい うん いいえ",
+}
+_EMPHATIC = {language: frozenset(words.split()) for language, words in _EMPHATIC_WORDS.items()}
+"""Answers, and words for *very*, that are said twice on purpose, as *yes* and *very* are; French *nous nous lavons*."""
+
+
+def _repeats(words: list[str], on_purpose: Set[str]) -> list[str]:
     made: list[str] = []
     done = 0
     for at, length in rule_based_repeats(words):
+        if length == 1 and words[at].casefold() in on_purpose:
+            continue
         copy = " ".join(words[at : at + length])
         made += [*words[done:at], f"{copy} [/]" if length == 1 else f"<{copy}> [/]"]
         done = at + length

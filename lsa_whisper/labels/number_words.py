@@ -20,6 +20,7 @@ class NumberWords(NamedTuple):
         celsius: The *C* behind it.
         number: ``№``.
         half: ``½``.
+        minus: ``-`` before a number; empty where the sign stays.
     """
 
     comma: str = ","
@@ -33,63 +34,70 @@ class NumberWords(NamedTuple):
     celsius: str = "Celsius"
     number: str = "№"
     half: str = "½"
+    minus: str = ""
 
 
 _WORDS = {
     "deu": NumberWords("Komma", "Prozent", "Uhr", "und", " ", ("Euro", "Dollar", "Pfund"), degree="Grad",
-                       number="Nummer", half="ein halb"),
+                       number="Nummer", half="ein halb", minus="minus"),
     "nld": NumberWords("komma", "procent", "uur", "en", " ", ("euro", "dollar", "pond"), degree="graad/graden",
-                       number="nummer", half="een half"),
+                       number="nummer", half="een half", minus="min"),
     "fra": NumberWords("virgule", "pour cent", "heures", "et", " ", ("euro/euros", "dollar/dollars", "livre/livres"),
-                       degree="degré/degrés", number="numéro", half="un demi"),
+                       degree="degré/degrés", number="numéro", half="un demi", minus="moins"),
     "spa": NumberWords("coma", "por ciento", "", "y", " con ", ("euro/euros", "dólar/dólares", "libra/libras"),
-                       degree="grado/grados", number="número", half="medio"),
+                       degree="grado/grados", number="número", half="medio", minus="menos"),
     "ita": NumberWords("virgola", "per cento", "", "e", " e ", ("euro", "dollaro/dollari", "sterlina/sterline"),
-                       degree="grado/gradi", number="numero", half="mezzo"),
+                       degree="grado/gradi", number="numero", half="mezzo", minus="meno"),
     "por": NumberWords("vírgula", "por cento", "", "e", " e ",
                        ("euro/euros", "dólar/dólares", "libra/libras", "real/reais"), degree="grau/graus",
-                       number="número", half="meio"),
+                       number="número", half="meio", minus="menos"),
     "cat": NumberWords("coma", "per cent", "", "i", " amb ", ("euro/euros", "dòlar/dòlars", "lliura/lliures"),
-                       degree="grau/graus", number="número", half="mig"),
+                       degree="grau/graus", number="número", half="mig", minus="menys"),
     "swe": NumberWords("komma", "procent", "", "och", " ", ("euro", "dollar", "pund"), degree="grad/grader",
-                       number="nummer", half="en halv"),
+                       number="nummer", half="en halv", minus="minus"),
     "dan": NumberWords("komma", "procent", "", "og", " ", ("euro", "dollar", "pund"), degree="grad/grader",
-                       number="nummer", half="en halv"),
+                       number="nummer", half="en halv", minus="minus"),
     "nor": NumberWords("komma", "prosent", "", "og", " ", ("euro", "dollar", "pund"), degree="grad/grader",
-                       number="nummer", half="en halv"),
+                       number="nummer", half="en halv", minus="minus"),
     "fin": NumberWords("pilkku", "prosenttia", "", "ja", " ", ("euro/euroa", "dollari/dollaria", "punta/puntaa"),
-                       degree="aste/astetta", number="numero", half="puoli"),
+                       degree="aste/astetta", number="numero", half="puoli", minus="miinus"),
     "pol": NumberWords("przecinek", "procent", "", "i", " ", ("euro", "dolar/dolarów", "funt/funtów"),
-                       degree="stopień/stopni", celsius="Celsjusza", number="numer", half="pół"),
+                       degree="stopień/stopni", celsius="Celsjusza", number="numer", half="pół", minus="minus"),
     "ces": NumberWords("celá", "procent", "", "a", " ", ("euro/eur", "dolar/dolarů", "libra/liber"),
-                       degree="stupeň/stupňů", celsius="Celsia", number="číslo", half="půl"),
+                       degree="stupeň/stupňů", celsius="Celsia", number="číslo", half="půl", minus="mínus"),
     "rus": NumberWords("запятая", "процентов", "", "и", " ", ("евро", "доллар/долларов", "фунт/фунтов"),
-                       ("₽", "рубль/рублей"), "градус/градусов", "Цельсия", "номер", "половина"),
+                       ("₽", "рубль/рублей"), "градус/градусов", "Цельсия", "номер", "половина", minus="минус"),
     "ukr": NumberWords("кома", "відсотків", "", "і", " ", ("євро", "долар/доларів", "фунт/фунтів"),
-                       ("₴", "гривня/гривень"), "градус/градусів", "Цельсія", "номер", "половина"),
+                       ("₴", "гривня/гривень"), "градус/градусів", "Цельсія", "номер", "половина", minus="мінус"),
     "ell": NumberWords("κόμμα", "τοις εκατό", "", "και", " ", ("ευρώ", "δολάριο/δολάρια", "λίρα/λίρες"),
-                       degree="βαθμός/βαθμοί", celsius="Κελσίου", number="νούμερο", half="μισό"),
+                       degree="βαθμός/βαθμοί", celsius="Κελσίου", number="νούμερο", half="μισό", minus="μείον"),
     "hun": NumberWords("egész", "százalék", "", "és", " ", ("euró", "dollár", "font"), degree="fok", number="szám",
-                       half="fél"),
+                       half="fél", minus="mínusz"),
     "ron": NumberWords("virgulă", "la sută", "", "și", " ", ("euro", "dolar/dolari", "liră/lire"),
-                       degree="grad/grade", number="numărul", half="jumătate"),
+                       degree="grad/grade", number="numărul", half="jumătate", minus="minus"),
     "tur": NumberWords("virgül", "yüzde {}", "", "ve", " ", ("avro", "dolar", "sterlin"), ("₺", "lira"), "derece", "",
-                       "numara", "yarım"),
+                       "numara", "yarım", minus="eksi"),
     "cym": NumberWords("pwynt", "y cant", "", "a", " ", ("ewro", "doler", "punt"), degree="gradd", number="rhif",
-                       half="hanner"),
+                       half="hanner", minus="meinws"),
     "heb": NumberWords("נקודה", "אחוז", "", "ו", " ", ("אירו", "דולר", "פאונד"), ("₪", "שקל/שקלים"), "מעלה/מעלות",
-                       "צלזיוס", "מספר", "חצי"),
+                       "צלזיוס", "מספר", "חצי", minus="מינוס"),
     "ara": NumberWords("فاصلة", "بالمئة", "", "و", " ", ("يورو", "دولار", "جنيه"), degree="درجة/درجات", celsius="مئوية",
-                       number="رقم", half="نصف"),
+                       number="رقم", half="نصف", minus="سالب"),
     "hin": NumberWords("दशमलव", "प्रतिशत", "", "और", " ", ("यूरो", "डॉलर", "पाउंड"), ("₹", "रुपया/रुपये"), "डिग्री",
-                       "सेल्सियस", "नंबर", "आधा"),
+                       "सेल्सियस", "नंबर", "आधा", minus="माइनस"),
     "jpn": NumberWords("点", "パーセント", "", "と", " ", ("ユーロ", "ドル", "ポンド"), ("¥", "円"), "度", "", "番号",
-                       "二分の一"),
-    "kor": NumberWords("점", "퍼센트", "", "와", " ", ("유로", "달러", "파운드"), ("₩", "원"), "도", "", "번호", "반"),
+                       "二分の一", minus="マイナス"),
+    "kor": NumberWords("점", "퍼센트", "", "와", " ", ("유로", "달러", "파운드"), ("₩", "원"), "도", "", "번호", "반",
+                       minus="마이너스"),
 }  # fmt: skip
 _SAME = {"nob": "nor", "nno": "nor"}
 HOURS = {"fra": "heures", "por": "horas"}
 """The word for the *h* of *7h30*."""
+BEFORE_HOURS = {"deu": {"eins": "ein"}, "fra": {"un": "une"}, "por": {"um": "uma", "dois": "duas"},
+                "spa": {"uno": "una"}, "ita": {"uno": "una"}}  # fmt: skip
+"""Forms of the last word of a number before hours, and before other feminine words in *-a*."""
+BEFORE_UNITS = {"deu": {"eins": "ein"}, "spa": {"uno": "un"}, "ita": {"uno": "un"}}
+"""Its forms before the names of money and of degrees."""
 POINTS = {"spa": "punto", "ita": "punto", "por": "ponto", "fra": "point", "deu": "Punkt", "nld": "punt"}
 """The word for a decimal point, where it is not a comma."""
 

@@ -13,9 +13,9 @@ from functools import cache, lru_cache
 from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.languages import chat_code, whisper_code
 
-NOT_NUMBERS = (
-    r"(?P<keep>\(\d[\d:]*\.?\d*\)(?!\s?\d{3}[-.]\d{4})|\[x \d+\]|&=\S+|(?<![^\W\d_])[^\W\d_]++\d@s:[a-z]{3}\b)"
-)
+AREA_CODE = r"\((?:0[0-9]{1,4}\)(?=\s?[0-9])|[0-9]{2,4}\)(?=\s?[0-9]{3,5}[-. ][0-9]{4}(?![0-9])))"
+"""Digits in brackets before those of a telephone number; others are the length of a pause."""
+NOT_NUMBERS = rf"(?P<keep>(?!{AREA_CODE})\(\d[\d:]*\.?\d*\)|\[x \d+\]|&=\S+|(?<![^\W\d_])[^\W\d_]++\d@s:[a-z]{{3}}\b)"
 """Digits that are not numbers: pauses, copies, events, and the tones of words of another language."""
 ORDINAL_POINTS = frozenset(
     ["ces", "dan", "deu", "est", "fin", "hrv", "hun", "nno", "nob", "nor", "pol", "slk", "slv", "srp", "tur"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from lsa_whisper.labels.number_words import HOURS, POINTS, NumberWords, number_words
+from lsa_whisper.labels.number_words import BEFORE_HOURS, BEFORE_UNITS, HOURS, POINTS, NumberWords, number_words
 from lsa_whisper.labels.numbers import JOINER, NOT_NUMBERS, ORDINAL_POINTS, can_spell_numbers, spell_number
 
 _CURRENCIES = ("€", "$", "£", "R$")
@@ -33,19 +33,30 @@ def _amount(name: str) -> str:
     return rf"(?P<{name}>{_NUMBER})(?:[.,](?P<{name}_part>\d{{1,2}}))?(?!\d|[.,]\d)"
 
 
+_PHONE = (
+    r"(?<![A-Za-z\d.,])(?!\d{1,2}(?P<of_date>[/-])\d{1,2}(?P=of_date)\d)(?:"
+    r"(?:\+\d{1,3}[ .-]?(?:\(0\))?\(?\d{1,4}\)?|\(?0\d{1,4}\)?|\(\d{2,4}\)(?=\s?\d{3,5}-))"
+    r"(?:\s?[ /-]\s?\d{2,9}|(?<=\))\d{3,9})+"
+    r"|(?!\d{1,3}(?: \d{3})+(?! ?\d)|\d{4} \d{4})(?=(?:\d ?){9,13}(?! ?\d))\d{1,4}(?: \d{2,8})+"
+    r")(?![A-Za-z\d-])"
+)
+"""What begins with ``+``, zero or an area code in brackets, or has groups of digits that no number has."""
+_MINUS = re.compile(r"(?<!\S)[-−](?=\d)")
+
+
 _ANY = re.compile(
-    rf"{NOT_NUMBERS}"
+    rf"{NOT_NUMBERS}|(?P<phone>{_PHONE})"
     r"|(?<![\w.,:])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?![\d:])(?P<clock>\s*(?:Uhr|uur|heures)\b)?"
     r"|(?<![\w.,:])(?P<bell>\d{1,2})\s?h(?:\s?(?P<past>[0-5]\d))?(?![^\W_])"
     rf"|(?P<before>R?\$|[€£¥₽₴₺₪₹₩])\s?{_amount('paid')}"
     rf"|{_amount('price')}\s?(?P<behind>R?\$|[€£¥₽₴₺₪₹₩])"
     rf"|%\s?{_amount('rate')}|{_amount('share')}\s?%"
-    rf"|(?P<minus>(?<!\S)[-−])?{_amount('warm')}\s?°\s?(?P<scale>[CF]\b)?"
+    rf"|{_amount('warm')}\s?°\s?(?P<scale>[CF]\b)?"
     r"|(?:№|\b[Nn]\.?[°º]\.?)\s?(?P<sharp>\d+)"
     r"|(?:(?P<ones>\d+)\s?)?(?P<half>½)|(?<![\w/.,])(?P<slash>1/2)(?![\w/]|[.,]\d)"
-    r"|(?<![\w.,-])(?P<decade>\d{2}|\d{4})(?=er(?:n|s)?\b)(?P<tens>ern?|ers)"
+    r"|(?<![\w.,-])(?P<decade>\d{1,4})(?=er(?:n|s)?\b)(?P<tens>ern?|ers)"
     r"|(?<![\w.,])(?P<place>\d{1,4})-(?P<case>го|му|ая|ый|ий|ой|ое|ые|ых|ыми|й|я|ю|е|м|х)(?!\w)"
-    r"|(?<![\w-])(?P<run>\d+(?:[-–]\d+)+)(?![\w-])"
+    r"|(?<![\w-])(?P<run>\d+(?:(?: [-–:/] |[-–:/])\d+)+)(?![\w-]|\s?[%€$£°])"
     r"|(?P<dated>(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})?)(?!\d)"
     r"|(?P<nth>\d{1,3})(?P<suffix>er|[èe]re|re|[èe]me|e|[.]?[ºª]|[rdtvm][oa]|s?de|ste|af|il|ydd|f?ed|eg|nde?)(?![^\W_])"
     r"|(?P<ordinal>\d{1,3})\.(?=\s+\w)"
@@ -111,6 +122,8 @@ def speak_other(text: str, language: str, written: dict[str, str] | None, *, pla
         return _speak_chinese(text)
     text = _ARABIC_SEPARATOR.sub(lambda match: "." if match[1] == "٫" else "", text)
     text = _CLOCK_POINT.sub(lambda match: f"{match['at'] or ''}{match['hour']}:{match['minute']}", text)
+    if words.minus:
+        text = _MINUS.sub(f" {words.minus} ", text)
     spells = can_spell_numbers(language)
     pieces, count, done = [], 0, 0
     for match in _ANY.finditer(text):
@@ -174,26 +187,32 @@ def _words_of(match: re.Match[str], words: NumberWords, language: str) -> str:
     def number(digits: str) -> str:
         return _number(digits, language)
 
+    if match["phone"]:
+        groups = re.findall(r"\d+", match["phone"])
+        return " ".join(" ".join(map(number, group)) if len(group) > 2 else number(group) for group in groups)
     if match["hour"]:
-        hour, minute = number(str(int(match["hour"]))), int(match["minute"])
-        return f"{hour} {words.clock or (match['clock'] or '')} {number(str(minute)) if minute else ''}"
+        minute = int(match["minute"])
+        clock = words.clock or (match["clock"] or "")
+        return f"{_hours(match['hour'], clock, number, language)} {number(str(minute)) if minute else ''}"
     if match["bell"]:
-        return f"{number(match['bell'])} {HOURS.get(language, 'h')} {number((match['past'] or '').lstrip('0'))}"
+        hours = _hours(match["bell"], HOURS.get(language, "h"), number, language)
+        return f"{hours} {number((match['past'] or '').lstrip('0'))}"
     if match["paid"] or match["price"]:
-        return _money(match, words, number)
+        return _money(match, words, number, language)
     if match["share"] or match["rate"]:
         said = _decimal(match, "share" if match["share"] else "rate", words, number)
         return words.percent.format(said) if "{}" in words.percent else f"{said} {words.percent}"
     if match["warm"]:
-        if language in _ROMANCE and _IS_RANK.match(match.string, match.start()):
+        below = match.string[: match.start()].endswith(f"{words.minus} ")
+        if language in _ROMANCE and not below and _IS_RANK.match(match.string, match.start()):
             return _ordinal(match["warm"], match, language)
-        return _degrees(match, words, number)
+        return _degrees(match, words, number, language)
     if match["sharp"]:
         return f"{words.number} {number(match['sharp'])}"
     if match["half"] or match["slash"]:
         return f"{number(match['ones'])} {words.joined} {words.half}" if match["ones"] else words.half
     if match["run"]:
-        return " ".join(map(number, re.split("[-–]", match["run"])))
+        return " ".join(_year(part, language) for part in re.findall(r"\d+", match["run"]))
     if match["dated"]:
         if language not in ORDINAL_POINTS:
             return " ".join(map(number, filter(None, match["dated"].split("."))))
@@ -213,11 +232,23 @@ def _decimal(
     return f"{number(match[name])} {sign or words.comma} {number(part)}" if part else number(match[name])
 
 
-def _degrees(match: re.Match[str], words: NumberWords, number: Callable[[str], str]) -> str:
+def _before(unit: str, words: str, language: str) -> str:
+    """Return ``words``, those of a number, as they are before ``unit``: German *eins* is *ein Euro*."""
+    forms = BEFORE_HOURS if unit[-1:] == "a" or not unit else BEFORE_UNITS
+    *others, last = words.split(" ")
+    return " ".join([*others, forms.get(language, {}).get(last, last)])
+
+
+def _hours(digits: str, unit: str, number: Callable[[str], str], language: str) -> str:
+    said = _before("", number(str(int(digits))), language)
+    return f"{said} {unit.removesuffix('s') if digits.lstrip('0') == '1' and HOURS.get(language) else unit}"
+
+
+def _degrees(match: re.Match[str], words: NumberWords, number: Callable[[str], str], language: str) -> str:
     one, _, several = words.degree.partition("/")
     unit = one if match["warm"] == "1" or not several else several
     scale = {"C": words.celsius, "F": "Fahrenheit" if unit.isascii() else ""}.get(match["scale"] or "", "")
-    return f"{'minus' if match['minus'] else ''} {_decimal(match, 'warm', words, number)} {unit or '°'} {scale}"
+    return f"{_before(unit, _decimal(match, 'warm', words, number), language)} {unit or '°'} {scale}"
 
 
 def _year(digits: str, language: str) -> str:
@@ -227,7 +258,7 @@ def _year(digits: str, language: str) -> str:
     return _number(digits, language)
 
 
-def _money(match: re.Match[str], words: NumberWords, number: Callable[[str], str]) -> str:
+def _money(match: re.Match[str], words: NumberWords, number: Callable[[str], str], language: str) -> str:
     name = "paid" if match["paid"] else "price"
     sign = match["before"] or match["behind"]
     amount, part = match[name], match[f"{name}_part"]
@@ -235,7 +266,8 @@ def _money(match: re.Match[str], words: NumberWords, number: Callable[[str], str
     unit = words.own[1] if sign == words.own[0] else words.money[at] if at < len(words.money) else sign
     one, _, several = unit.partition("/")
     cents = f"{words.cents}{number(part.ljust(2, '0'))}" if part and int(part) else ""
-    return f"{number(amount)} {one if amount == '1' or not several else several}{cents}"
+    unit = one if amount == "1" or not several else several
+    return f"{_before(unit, number(amount), language)} {unit}{cents}"
 
 
 def _nth(match: re.Match[str], language: str) -> str:

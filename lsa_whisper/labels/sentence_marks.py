@@ -60,7 +60,7 @@ _SUSPENDED = {
 """Words whose second part follows with another one: *two- and three-year-olds*, *Haus- und Gartenarbeit*."""
 _MAY_CHANGE = re.compile(r"[.;…–—@]|-[-, ]|[\"”»“]|[^\x00-\u036f]")
 _TOKEN = re.compile(r"(?P<open>[^\w.?!+&]*)(?P<core>.*?)(?P<marks>[.?!]*)(?P<close>[\"”“»’')\],;:]*)", re.DOTALL)
-_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]{1,2}(?:\.-?[^\W\d_](?![^\W_]))+(?:\.(?=\W|\Z))?")
+_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]{1,2}(?:\.-?[^\W\d_ºª](?![^\W_]))+(?:\.(?=\W|\Z))?")
 """Letters with points between them: *U.S.*, *Ph.D.*"""
 _CHAT = re.compile(r"\+\S*|\([\d.:]+\)[.?!]?")
 """Terminators and pauses of CHAT, which stay as they are."""
@@ -242,7 +242,8 @@ def _abbreviation(core: str, before: str, following: str, language: str, *, name
         return _Token(_apart(core), ends=False)
     if core in ENGLISH_MONTHS and language == "eng" and following[:1].isdigit():
         return _Token(core, ends=False)
-    if core in before_numbers(language) and (following[:1].isdigit() or _ROMAN.fullmatch(following)):
+    before_number = core in before_numbers(language) or (language == "deu" and core.endswith("str"))  # Hauptstr. 5
+    if before_number and (following[:1].isdigit() or _ROMAN.fullmatch(following)):
         return _Token(f"{core}." if core == "No" else core, ends=False)
     if core in perhaps_ending(language):
         return _ended(_apart(core), not following or capital)

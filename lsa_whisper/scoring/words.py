@@ -18,6 +18,8 @@ from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency, Event, Utterance
 from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.chat.disfluencies import Family, classes_of
+from lsa_whisper.chat.tree import Marker, Word, walk
+from lsa_whisper.chat.word import WordKind, read_word
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.scoring.normalize import normalize_word
 
@@ -189,13 +191,25 @@ def mark_from_words(utterance: Utterance, language: str = "eng") -> Utterance:
     >>> mark_from_words(chat.utterance("PAR", "um the the dog fr- frog .")).text
     '&-um the [/] the dog &+fr frog .'
     """
-    joined = " ".join((*utterance.verbatim(), utterance.terminator or "."))
-    for text in (utterance.text, joined):  # the text has cut-off words, but may have more than words
+    end = utterance.terminator or "."
+    for spoken in (_as_written(utterance), utterance.verbatim()):  # only the latter has the copies of [x 3]
+        text = " ".join((*spoken, end))
         decoded = decode(text, Labels("verbatim"), speaker=utterance.speaker, language=language).utterances
         if len(decoded) == 1 and _bare(decoded[0].verbatim()) == _bare(utterance.verbatim()):
             marked = chat.utterance(utterance.speaker, decoded[0].text, utterance.span)
             return marked if has_disfluency_marks([marked]) else utterance
     return utterance
+
+
+def _as_written(utterance: Utterance) -> Iterator[str]:
+    """Yield the spoken words, those that are cut off with their hyphens, and the events and pauses between them."""
+    for item in walk(utterance.tree.items):
+        if isinstance(item, Marker):
+            yield from [item.text] if item.kind == "pause" else ()
+        elif isinstance(item, Word):
+            reading = read_word(item.text)
+            as_it_is = reading.kind is WordKind.EVENT or (reading.verbatim and item.text[-1] == "-")
+            yield from [item.text] if as_it_is else reading.verbatim
 
 
 def _bare(words: Sequence[str]) -> list[str]:

@@ -72,6 +72,8 @@ SAID = [
     ("$5/hour for the 10th–12th grade", "five dollars per hour for the tenth to twelfth grade"),
     ("class of '05 and two 2s", "class of oh five and two twos"),
     ("call 0800 123 456", "call zero eight zero zero one two three four five six"),
+    ("+44 20 7946 0958", "four four two zero seven nine four six zero nine five eight"),
+    ("(020) 7946 0958", "zero two zero seven nine four six zero nine five eight"),
     ("10-15°C, -5%", "ten to fifteen degrees Celsius minus five percent"),
     ("150 lbs. and Vol. 2, pp. 3-5", "one hundred fifty pounds and Vol two pp three to five"),
     ("me+you at example.org", "me plus you at example dot org"),

@@ -32,6 +32,24 @@ def test_fillers_capitals_and_numbers(language, written, tier):
     assert [one.text for one in decode(written, Labels("verbatim"), language=language).utterances] == [tier]
 
 
+ON_PURPOSE = [
+    ("deu", "Nein nein nein, das ist sehr sehr groß.", "nein nein nein das ist sehr sehr groß ."),
+    ("deu", "Ja ja, ich ich will.", "ja ja ich [/] ich will ."),
+    ("fra", "Nous nous lavons, oui oui.", "nous nous lavons oui oui ."),
+    ("spa", "Sí sí, muy muy grande.", "sí sí muy muy grande ."),
+    ("ita", "Piano piano, il il cane.", "piano piano il [/] il cane ."),
+    ("por", "Muito muito grande.", "muito muito grande ."),
+    ("nld", "Ja ja, heel heel groot.", "ja ja heel heel groot ."),
+    ("rus", "Да да, очень очень.", "да да очень очень ."),
+    ("jpn", "はい はい。", "はい はい ."),
+]
+
+
+@pytest.mark.parametrize(("language", "written", "tier"), ON_PURPOSE)
+def test_words_that_are_said_twice_on_purpose_are_no_repetitions(language, written, tier):
+    assert [one.text for one in decode(written, Labels("verbatim"), language=language).utterances] == [tier]
+
+
 BORDERS = [
     # initials and letters that are spelled
     ("eng", "I know J. R. R. Tolkien. A. A. Milne.", "I know J R R Tolkien . A A Milne ."),
@@ -55,6 +73,8 @@ BORDERS = [
     ("cym", "Dr. Jones a Mrs. Rees.", "Dr Jones a Mrs Rees ."),
     ("spa", "Compré 5 kg. de pan del s. XX. Hmm. Sí.", "compré cinco kg de pan del s veinte . hmm . sí ."),
     ("fra", "M. et Mme Martin, à 5 min. d'ici.", "M et Mme Martin à cinq min d'ici ."),
+    ("deu", "In der Hauptstr. 12, dann Kantstr. Da ist es.", "in der Hauptstr zwölf dann Kantstr . da ist es ."),
+    ("spa", "El n.º 5. Ya.", "el número cinco . ya ."),
     ("deu", "Es ist bzgl. der Stadt, s. o.", "es ist bzgl der Stadt s o ."),
     ("ara", "د. أحمد، م. علي.", "د أحمد م علي ."),
     # fillers
@@ -90,6 +110,30 @@ NUMBERS = [
     ("heb", "5 ₪.", "חמש שקלים ."),
     ("jpn", "20℃。", "二十 度 ."),
     ("cym", "Mae'n costio £5, y 1af.", "mae'n costio pump punt y cyntaf ."),
+    # one number, however it is parted: no repetition, and no sign is lost
+    ("deu", "Es steht 2:2, 0:0 und 2 - 2, 50/50.", "es steht zwei zwei null null und zwei zwei fünfzig fünfzig ."),
+    ("fra", "Le 10/10/2010, 2/2.", "le dix dix deux mille dix deux deux ."),
+    ("deu", "10-12 % und 5-6 €.", "zehn zwölf Prozent und fünf sechs Euro ."),
+    ("deu", "Es sind -5 Grad.", "es sind minus fünf Grad ."),
+    ("spa", "-5° o -3.", "menos cinco grados o menos tres ."),
+    ("nld", "Het is -5.", "het is min vijf ."),
+    ("deu", "Eine 2er-Gruppe, die 90er.", "eine zweier Gruppe die neunziger ."),
+    ("fra", "Le 1er.", "le premier ."),
+    # telephone numbers are no millions, and their area codes no pauses
+    ("deu", "Ruf 0171 123456, (030) 3030 oder +49 30 1234 an.",
+     "Ruf null eins sieben eins eins zwei drei vier fünf sechs null drei null drei null drei null oder "
+     "neunundvierzig dreißig eins zwei drei vier an ."),
+    ("fra", "Le 06 12 34 06 06.", "le zéro six douze trente quatre zéro six zéro six ."),
+    ("por", "(11) 91234-5678.", "onze nove um dois três quatro cinco seis sete oito ."),
+    ("ita", "333 1234567.", "tre tre tre uno due tre quattro cinque sei sette ."),
+    ("jpn", "電話は03-1234-5678です。", "電話は 零 三 一 二 三 四 五 六 七 八 です ."),
+    ("deu", "Es waren 1 000 000 in 1914 1918 1945.",
+     "es waren eine Million in neunzehnhundertvierzehn neunzehnhundertachtzehn neunzehnhundertfünfundvierzig ."),
+    # one before hours, money and degrees
+    ("fra", "À 1h, 21h et 1:30.", "à une heure vingt et une heures et une heure trente ."),
+    ("por", "À 1h e às 22h.", "à uma hora e às vinte e duas horas ."),
+    ("deu", "Um 1:30 Uhr für 1 € bei 1°.", "um ein Uhr dreißig für ein Euro bei ein Grad ."),
+    ("spa", "A la 1:30 por 1 € y 1 £.", "a la una treinta por un euro y una libra ."),
     # digits stay, but no sign is lost and no sentence ends in a number
     ("zho", "3.5公斤，1,000人，20°C，14:30，¥5。", "3点5公斤 1000人 20度 14点30分 5元 ."),
     ("ell", "5 €, 3,5 στις 14:30, τον 20ό, 20°C.", "5 ευρώ 3 κόμμα 5 στις 14 30 τον 20ό 20 βαθμοί Κελσίου ."),

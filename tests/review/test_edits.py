@@ -135,6 +135,38 @@ def test_an_utterance_is_inserted_in_the_gap_and_deleted():
     assert serialize(edits.delete_utterance(after, 1)) == serialize(gap)
 
 
+BESIDE_CODES = [
+    ("the <dog> [>] ran .", (0, 1), "repetition", "<the <dog> [>]> [/] ran ."),
+    ("he goed [: went] [*] home .", (0, 1), "revision", "<he goed [: went] [*]> [//] home ."),
+    ("<the dog> [>] the dog .", (0, 1), "repetition", "<the dog> [/] [>] the dog ."),
+    ("the &=laughs dog ran .", (0, 2), "revision", "<the &=laughs dog> [//] ran ."),
+    ("hola@s:spa .", (0, 0), "prolongation", "ho:la@s:spa ."),
+    ("&-um yes .", (0, 0), "block", "&-≠um yes ."),
+]
+
+
+@pytest.mark.parametrize(("text", "chosen", "mark", "marked"), BESIDE_CODES)
+def test_marks_leave_the_codes_and_markers_of_words_whole(text, chosen, mark, marked):
+    before = chat.parse(f"*CHI:\t{text}\n")
+    once = edits.mark_words(before, 0, *chosen, mark)
+    assert once.utterances[0].text == marked
+    assert edits.mark_words(once, 0, *chosen, mark).utterances[0].text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen", "mark", "message"),
+    [
+        ("&=laughs yes .", (0, 0), "filled_pause", "not a spoken word"),
+        ("0is yes .", (0, 1), "fragment", "not a spoken word"),
+        ("&=laughs yes .", (0, 0), "repetition", "not a spoken word"),
+        ("hello@c bye .", (0, 1), "filled_pause", "only neighboring words without other marks"),
+    ],
+)
+def test_what_is_not_spoken_becomes_no_word_and_no_word_is_lost(text, chosen, mark, message):
+    with pytest.raises(EditError, match=message):
+        edits.mark_words(chat.parse(f"*CHI:\t{text}\n"), 0, *chosen, mark)
+
+
 @pytest.mark.parametrize(
     "after, message",
     [

@@ -63,6 +63,29 @@ def test_one_mark_added_to_a_draft_leaves_the_repeats_in_its_words_found(tmp_pat
     assert found == [(1, 0), (1, 0)]
 
 
+CODES = [
+    "[: doggie] [*]",
+    "[* p:w]",
+    "[= a toy]",
+    "[=! laughing]",
+    "[% sic]",
+    "&*INV:mhm",
+    "0is",
+    "↑",
+    "(.)",
+    "&=laughs",
+]
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_code_beside_words_leaves_unmarked_disfluencies_found(tmp_path, code):
+    reference = ["&-um the [/] the &+d dog ran .", "&-um yes ."]
+    system = evaluated(tmp_path, [f"um the the d- dog {code} ran .", "&-um yes ."], reference)
+    found = system.disfluency
+    kinds = (Disfluency.FILLED_PAUSE, Disfluency.REPETITION, Disfluency.FRAGMENT)
+    assert [found[kind].true_positives for kind in kinds] == [2, 1, 1]
+
+
 def test_what_neither_transcript_marks_is_no_false_alarm(tmp_path):
     texts = ["&-um the the dog ran .", "well well I see ."]
     system = evaluated(tmp_path, texts, reference=texts)

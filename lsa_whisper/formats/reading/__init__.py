@@ -15,6 +15,7 @@ from pathlib import Path
 from lsa_whisper import chat
 from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import FormatError
+from lsa_whisper.formats.reading.cues import printed_cues
 from lsa_whisper.formats.reading.files import decode_bytes, read_bytes
 from lsa_whisper.formats.reading.lost_words import lost_words
 from lsa_whisper.formats.reading.source import Source
@@ -50,6 +51,9 @@ READABLE = {
 
 _SUBTITLES = re.compile(r"\s*(?:WEBVTT\b|\d+\n\s*[\d:.,]+ --> [\d:.,]+)")
 """How subtitles begin that are saved as text, as those of Zoom."""
+_CHAT = re.compile(r"\s*(?:@UTF8|@Begin)\s")
+_SALT = re.compile(r"\s*\$ ?[^\W\d_][^\n]*,[^\n]*\n(?:[^\n]*\n){0,40}?[A-Z] \S")
+"""How CHAT and SALT begin; editors add ``.txt`` to their names."""
 
 NOTATIONS = ("auto", "chat", "plain", "salt")
 
@@ -102,11 +106,11 @@ def read_transcripts(path: Path | str, options: ReadingOptions | None = None) ->
     if suffix is None:
         known = ", ".join(READABLE)
         raise FormatError(f"{path}: transcripts are read from {known}; convert it first, or rename the file")
-    if suffix == ".cha":
+    if suffix == ".cha" or (suffix == ".txt" and _CHAT.match(decode_bytes(read_bytes(path), str(path)))):
         transcript = chat.read(path)
         if not transcript.utterances:
             raise FormatError(f"{path}: contains no utterance; a main tier begins with * and a speaker code")
-        return [FoundTranscript(path.stem, transcript)]
+        return [FoundTranscript(path.stem.removesuffix(".cha"), transcript)]
     found = [_found(source, path, options) for source in read_sources(path, options)]
     if not found:
         raise FormatError(f"{path}: contains no words; is it the right file?")
@@ -120,8 +124,11 @@ def read_sources(path: Path, options: ReadingOptions) -> list[Source]:
         FormatError: The file is damaged, or not of the format that its extension says.
     """
     data, reader = read_bytes(path), READABLE[_suffix(path) or ""]
-    if reader == "plain" and _SUBTITLES.match(decode_bytes(data, str(path))):
-        reader = "subtitles"
+    if reader == "plain":
+        text = decode_bytes(data, str(path))
+        if cues := printed_cues(text):
+            data = cues.encode()
+        reader = "subtitles" if cues or _SUBTITLES.match(text) else "salt" if _SALT.match(text) else reader
     module = import_module(f"lsa_whisper.formats.reading.{reader}")
     sources: list[Source] = module.parse(data, str(path), options.conventions)
     if _suffix(path) == ".words.xml":  # the other speakers of the meeting have files of their own

@@ -19,7 +19,7 @@ from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.manifests import is_manifest_row, manifest_rows, manifest_sources
 from lsa_whisper.formats.reading.recognizers import RECOGNIZERS
-from lsa_whisper.formats.reading.recognizers.fields import rows
+from lsa_whisper.formats.reading.recognizers.fields import field_of, rows, speaker_name
 from lsa_whisper.formats.reading.recognizers.label_studio import is_tasks, task_sources
 from lsa_whisper.formats.reading.recognizers.turn_list import are_turns
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds, without_damaged_times
@@ -34,17 +34,30 @@ _MIN_WORDS = 0.7
 def segment_utterances(segments: list[Any], place: str) -> Iterator[SpokenText]:
     """Yield the segments of Whisper's programs; words may be ``word`` or ``text``, speakers are WhisperX's."""
     for each, here in rows(segments, f"{place}: segment"):
-        words = tuple(_segment_words(each.get("words"), here))
+        listed = each.get("words", each.get("result"))  # "result" is Vosk's
+        words = tuple(_segment_words(listed, here))
         text = each.get("text")
         if not isinstance(text, str):
             text = " ".join(word for word, _ in words)
+        timed_words = [at for _, at in words if at]
         span = span_of_seconds(each.get("start"), each.get("end"), here)
-        speaker = each.get("speaker")
-        if text.strip():
+        span = span or (timed_words[0] | timed_words[-1] if timed_words else None)
+        speaker = _speaker(each)
+        by_word = [_speaker(word) for word in listed] if words and listed and not speaker else []
+        if any(by_word) and len(by_word) == len(words) and all(at for _, at in words):
+            yield from utterances_of(
+                RecognizedWord(word, at, who, here) for (word, at), who in zip(words, by_word, strict=True) if at
+            )
+        elif text.strip():
             complete = len(words) == len(text.split())
             spoken = " ".join(word for word, _ in words) if complete else text
             timed = words if any(at for _, at in words) else ()
-            yield SpokenText(speaker if isinstance(speaker, str) else "", spoken, span, timed, place=here)
+            yield SpokenText(speaker, spoken, span, timed, place=here)
+
+
+def _speaker(row: Mapping[str, Any]) -> str:
+    label = field_of(row, "speaker", "speaker_id", "speaker_name")
+    return speaker_name(label.get("name") if isinstance(label, Mapping) else label)
 
 
 def _segment_words(words: Any, place: str) -> Iterator[tuple[str, TimeSpan | None]]:
@@ -76,7 +89,8 @@ def chunk_utterances(chunks: Sequence[Any], place: str, language: str | None = N
         yield from utterances_of(found, language)
     else:
         for chunk in found:
-            yield SpokenText("", chunk.text, chunk.span if chunk.span.duration_ms else None, place=chunk.place)
+            span = chunk.span if chunk.span.end_ms else None  # the last one may have no end, which a note says
+            yield SpokenText("", chunk.text, span, place=chunk.place)
 
 
 def batchalign_utterances(content: Sequence[Any], place: str) -> Iterator[SpokenText]:

@@ -14,6 +14,7 @@ from lsa_whisper.chat.filled_pauses import MARKED_FILLERS
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.tags import chat_of, event_of, is_clock, read_pairs, read_tag, uncertain_words
 from lsa_whisper.labels.infer_marks import MAX_REPEAT_LENGTH
+from lsa_whisper.labels.numbers import AREA_CODE
 
 
 def mark_maze(words: Sequence[str], following: Sequence[str]) -> str:
@@ -73,11 +74,13 @@ def _run(words: Sequence[str], start: int) -> list[str]:
 
 
 def _repeated(ahead: Sequence[str], at: int, most: int) -> int:
-    """Return how many words from ``at`` come again right after them."""
+    """Return how many words from ``at`` come again right after them; of four times *he*, one."""
     lowered = [word.casefold() for word in ahead[at : at + 2 * MAX_REPEAT_LENGTH]]
     for length in range(min(most, MAX_REPEAT_LENGTH), 0, -1):
         if lowered[:length] == lowered[length : 2 * length]:
-            return length
+            return next(
+                each for each in range(1, length + 1) if lowered[each : 2 * length] == lowered[: 2 * length - each]
+            )
     return 0
 
 
@@ -99,7 +102,11 @@ _DEFAULT_MARKS = {
     ("<", ">"): "tag",
 }
 _INTACT = re.compile(r"\((?:\.{1,3}|[0-9]{1,2}|[0-9]+\.[0-9]*)\)|\[(?:/{1,3}|/-|/\?)\]")
-_AREA_CODE = re.compile(r"\([0-9]{3}\)(?=\s?[0-9]{3}[-. ][0-9]{4}(?![0-9]))")
+_AREA_CODE = re.compile(AREA_CODE)
+_OMITTED_SOUNDS = re.compile(
+    r"(?<![\w(])(?:[^\W\d_]+\(([a-zß-ÿ]{1,5})\)[^\W\d_]*|\(([a-zß-ÿ]{1,5})\)[^\W\d_]+)(?![\w(])"
+)
+"""``(be)cause`` and ``goin(g)``, which CHAT writes alike."""
 _SPOKEN = re.compile(
     r"(?:\A|\s)(?:I(?:'[a-z]+)?|you|we|my|our|me|ich|wir|mich|mein|je|nous|moi|yo|nosotros|mi|io|noi|eu|nós|ik|wij)"
     r"(?=[\s,.!?']|\Z)"
@@ -128,6 +135,9 @@ class Brackets:
             return text
         own = sorted(self.conventions.marks.items(), key=lambda pair: -len(pair[0][0]))
         marks = dict(own) | {pair: use for pair, use in _DEFAULT_MARKS.items() if pair not in self.conventions.marks}
+        text = _OMITTED_SOUNDS.sub(
+            lambda match: match[0] if chat_of(match[1] or match[2]) else self.hold(match[0]), text
+        )
         text = _AREA_CODE.sub(lambda match: self._held(match.group()), text)
         text = _INTACT.sub(lambda match: self._keep(match.group()), text)
         if ("<", ">") not in self.conventions.marks:
@@ -170,7 +180,7 @@ class Brackets:
         if meaning == "keep":
             return f" {content} "
         if meaning == "tag":
-            return self._known(read_tag(content, self.tags))
+            return f" {content.lower()} " if _FILLER.fullmatch(content) else self._known(read_tag(content, self.tags))
         if meaning == "unsure" and not content:
             return " xxx "
         if meaning == "drop" or not content:

@@ -23,6 +23,15 @@ _MARKUP = re.compile(r"<[^<>]{0,200}>")
 _WORD_TIME = re.compile(r"<\d{1,2}:[\d:]{2,5}\.\d{3}>")
 _MAX_NAMED = 5
 _MIN_ROLLING = 3
+_FLASH_MS = 50
+"""A cue as short as this cannot be read: it moves lines of captions that roll up."""
+_CONSOLE = re.compile(
+    r"^\[((?:\d{1,2}:)?\d{1,2}:\d{2}[.,]\d{3}) --> ((?:\d{1,2}:)?\d{1,2}:\d{2}[.,]\d{3})\][ \t]*|"
+    r"^\[(\d{1,6}\.\d{1,3})s? -> (\d{1,6}\.\d{1,3})s?\][ \t]*",
+    re.MULTILINE,
+)
+_CONSOLE_HEAD = re.compile(r"\s*(?:Detect(?:ing|ed) language.*\n\s*)*(?=\[\d)")
+_FIRST_STAMP = re.compile(rf"(?:{_CONSOLE_HEAD.pattern})(?:{_CONSOLE.pattern})", re.MULTILINE)
 
 
 class Cue(NamedTuple):
@@ -58,6 +67,27 @@ def cues_in(text: str, notes: list[str]) -> list[Cue]:
             cues.append(cue)
     notes += [f"{fault}: {_lines(places)}" for fault, places in faults.items()]
     return cues
+
+
+def printed_cues(text: str) -> str | None:
+    r"""Return what Whisper's programs print, ``[00:00.000 --> 00:02.000] text``, as cues; ``None`` for other text.
+
+    >>> printed_cues("[0.00s -> 62.50s] Hello.\n[62.50s -> 64.00s] Hi.\n")
+    '0:00.000 --> 1:02.500\nHello.\n\n1:02.500 --> 1:04.000\nHi.\n'
+    """
+    if not _FIRST_STAMP.match(text):
+        return None
+
+    def times(match: re.Match[str]) -> str:
+        clocks = [match[1], match[2]] if match[1] else [_clock(float(seconds)) for seconds in (match[3], match[4])]
+        return f"\n{' --> '.join(clocks)}\n"
+
+    return _CONSOLE.sub(times, _CONSOLE_HEAD.sub("", text, count=1)).lstrip("\n")
+
+
+def _clock(seconds: float) -> str:
+    minutes, ms = divmod(round(1000 * seconds), 60_000)
+    return f"{minutes // 60}:{minutes % 60:02}:{ms / 1000:06.3f}" if minutes > 59 else f"{minutes}:{ms / 1000:06.3f}"
 
 
 def _lines(places: Sequence[int]) -> str:
@@ -105,7 +135,10 @@ def without_repeated_lines(cues: Sequence[Cue]) -> Iterator[Cue]:
     repeated = [0, *(_repeated(above, below) for above, below in pairwise(bare))]
     stepped = sum(0 < count < len(lines) for count, lines in zip(repeated, bare, strict=True))
     timed = any("<" in line and _WORD_TIME.search(line) for cue in cues for line in cue.lines)
-    rolls = timed or (stepped >= _MIN_ROLLING and 2 * stepped >= len(cues))
+    flashes = any(
+        count and cue.span and cue.span.duration_ms <= _FLASH_MS for cue, count in zip(cues, repeated, strict=True)
+    )
+    rolls = timed or flashes or (stepped >= _MIN_ROLLING and 2 * stepped >= len(cues))
     for cue, count in zip(cues, repeated, strict=True):
         if rolls and count:
             cue = cue._replace(lines=cue.lines[count:])

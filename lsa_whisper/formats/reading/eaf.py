@@ -16,12 +16,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import line_of, parse_xml
 from lsa_whisper.formats.reading.source import MAX_DURATION_S, Source
-from lsa_whisper.formats.reading.tiers import TextTier, TierText, join_tiers
+from lsa_whisper.formats.reading.tiers import TEXT_TIERS, TextTier, TierText, join_tiers
 from lsa_whisper.timespan import TimeSpan
 
 if TYPE_CHECKING:
@@ -120,13 +121,14 @@ def read_media(descriptors: Sequence[Element], source: Source) -> None:
 
 def _file_name(descriptor: Element) -> str:
     url = descriptor.get("RELATIVE_MEDIA_URL") or descriptor.get("MEDIA_URL") or ""
-    return re.split(r"[\\/]", url)[-1]
+    return unquote(re.split(r"[\\/]", url)[-1])
 
 
 HEADER_PROPERTY = "CHAT header"
 """The property of an ELAN document that holds one header line of CHAT."""
 
-_TEXT_TIERS = frozenset(("tx", "txt", "text", "utt", "utterance", "orth", "ort", "trs", "transcription", "transcript"))
+_IDENTIFIERS = re.compile(r".+[_-](?:ref|id|rf)", re.IGNORECASE)
+"""A tier of identifiers, above the text in templates that write ``A_ref`` and ``A_tx``."""
 
 
 @dataclass(frozen=True)
@@ -256,12 +258,13 @@ def _text_tiers(
         text = TierText("", each.text, span, place=place, name=name, holders=tuple(held), timed=each.slots is not None)
         by_tier[each.tier].append(text)
     parents = {name: tier.get("PARENT_REF") for name, tier in tiers.items()}
-    replaced: set[str | None] = {parent for name, parent in parents.items() if parent and _prefix(name) in _TEXT_TIERS}
+    replaced: set[str | None] = {parent for name, parent in parents.items() if parent and _is_text(name, parents)}
     codes = {name for name, tier in tiers.items() if tier.get("LINGUISTIC_TYPE_REF") in coded}
     for name, tier in tiers.items():
-        own_text = _prefix(name) in _TEXT_TIERS and parents[name] is not None
+        own_text = _is_text(name, parents)
         root = own_text or (parents[name] is None and name not in replaced | codes)
-        speaker = tier.get("PARTICIPANT") or name.partition("@")[2] or name
+        own = re.sub(r"[_-][^_-]+\Z", "", name) if own_text else name
+        speaker = tier.get("PARTICIPANT") or name.partition("@")[2] or own
         parent = _utterance_tier(name, parents, replaced)
         if name in codes and parent == name:
             parent = _tier_of(speaker, tiers, codes)
@@ -274,8 +277,13 @@ def _tier_of(speaker: str, tiers: Mapping[str, Element], codes: set[str]) -> str
     return next((name for name in own if speaker in (tiers[name].get("PARTICIPANT"), name)), "")
 
 
-def _prefix(name: str) -> str:
-    return name.partition("@")[0].casefold() if "@" in name else ""
+def _is_text(name: str, parents: Mapping[str, str | None]) -> bool:
+    """Return whether a tier has the text of the tier above it, by its name: ``tx@A``, or ``A_tx`` below ``A_ref``."""
+    parent = parents[name]
+    if "@" not in name and not _IDENTIFIERS.fullmatch(parent or ""):
+        return False
+    kind = name.partition("@")[0] if "@" in name else re.split("[_-]", name)[-1]
+    return parent is not None and kind.casefold() in TEXT_TIERS
 
 
 def _utterance_tier(name: str, parents: Mapping[str, str | None], replaced: set[str | None]) -> str:
@@ -286,6 +294,5 @@ def _utterance_tier(name: str, parents: Mapping[str, str | None], replaced: set[
         seen.add(parent)
         above = parent
     if above in replaced:
-        below = (each for each, parent in parents.items() if parent in replaced and _prefix(each) in _TEXT_TIERS)
-        return next((each for each in below if each.partition("@")[2] == name.partition("@")[2]), above)
+        return next((each for each, parent in parents.items() if parent == above and _is_text(each, parents)), above)
     return above

@@ -21,6 +21,7 @@ from lsa_whisper.timespan import TimeSpan
 
 _NOT_WORDS = frozenset(("<eps>", "<s>", "</s>", "<alt>", "<alt_begin>", "<alt_end>", "@"))
 _ALTERNATIVES = re.compile(r"\{\s*([^{}/]*?)\s*(?:/[^{}]*)?\}")
+_HESITATION = re.compile(r"%hesitation", re.IGNORECASE)
 _OPTIONAL = re.compile(r"\(([^()\s]*)\)")
 _UNSCORED = ("ignore_time_segment_in_scoring", "inter_segment_gap")
 
@@ -28,7 +29,8 @@ _UNSCORED = ("ignore_time_segment_in_scoring", "inter_segment_gap")
 def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     """Return one transcript for each recording of a CTM or STM file.
 
-    In CTM a second channel is a second speaker; of ``{ a / b }`` in STM the first alternative is taken.
+    In CTM a second channel is a second speaker. The first of alternatives is taken: of ``{ a / b }`` in STM, and of
+    ``<ALT>`` in CTM.
 
     Raises:
         FormatError: A line has too few columns, or a damaged time.
@@ -50,15 +52,20 @@ def _rows(data: bytes, place: str, form: str, *, most: int = 0) -> Iterator[tupl
 
 def _parse_ctm(data: bytes, place: str) -> list[Source]:
     found: dict[str, list[RecognizedWord]] = defaultdict(list)
+    other = False
     for columns, here in _rows(data, place, "CTM has recording, channel, start, duration, word"):
         recording, channel, start, duration, word = columns[:5]
+        name = word.casefold()
+        other = name == "<alt>" or (other and name != "<alt_end>")  # the first alternative was before
+        if name in _NOT_WORDS or other:  # their times may be asterisks
+            continue
         first = span_of_seconds(0, start, here)
         length = span_of_seconds(0, duration, here)
-        if word.casefold() in _NOT_WORDS or first is None or length is None:
+        if first is None or length is None:
             continue
         span = TimeSpan(first.end_ms, first.end_ms + length.end_ms)
         speaker = columns[7] if len(columns) > 7 else f"channel {channel}"
-        found[recording].append(RecognizedWord(word, span, speaker, here))
+        found[recording].append(RecognizedWord(_HESITATION.sub("uh", word), span, speaker, here))
     return [_ctm_source(name, words) for name, words in found.items()]
 
 
@@ -82,6 +89,7 @@ def _parse_stm(data: bytes, place: str) -> list[Source]:
         span = span_of_seconds(start, end, here)
         if not text or text.casefold() in _UNSCORED or speaker.casefold() in _UNSCORED:
             continue
+        text = _HESITATION.sub("uh", text)
         words = _OPTIONAL.sub(r"\1", _ALTERNATIVES.sub(r"\1", text)).replace("@", " ")
         source = found[recording]
         source.name = recording.replace("\\", "/").rpartition("/")[2]

@@ -13,14 +13,17 @@ A turn lasts until the next one begins; where the last one ends is unknown.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.cues import milliseconds
 from lsa_whisper.formats.reading.files import decode_bytes
+from lsa_whisper.formats.reading.line_forms import cut_before, in_one_form, with_colon, without_numbers
 from lsa_whisper.formats.reading.source import Source, SpokenText, shared_spans
+from lsa_whisper.formats.reading.tab_rows import read_rows
 from lsa_whisper.timespan import TimeSpan
 
 _CLOCK = r"(?:(?P<hours>\d{1,3}):)?(?P<minutes>\d{1,3}):(?P<seconds>\d{2})(?:[.,](?P<fraction>\d{1,3}))?"
@@ -37,6 +40,7 @@ _HEADERS = tuple(
         rf"{_NAME}\s*[\[(]{_CLOCK}[\])]\s*:?\s*(?P<text>.*)",
         rf"{_TIME}\s*-?\s*{_NAME}\s*:\s*(?P<text>.*)",
         rf"{_CLOCK}\s+{_CAPITAL}(?P<text>)",
+        rf"{_CAPITAL}\s{{2,}}{_TIME}\s{{2,}}(?P<text>\S.*)",
         rf"{_TIME}\s*(?P<perhaps>[-–])\s*{_CAPITAL}(?:\s*\([^()]*\))?(?P<text>)",
         rf"\[{_CLOCK}\]\s*(?P<name>(?:Speaker|SPEAKER|Participant|Interviewer) ?\d{{1,2}})(?P<text>)",
         rf"[\[(]{_CLOCK}[\])]\s*(?P<name>)(?P<text>.*)",
@@ -45,7 +49,6 @@ _HEADERS = tuple(
 )
 _NO_SPEAKERS = ("", "date", "time", "place", "location", "title", "project", "file", "recording", "duration", "topic")
 """Names of facts above a transcript."""
-_MIN_NUMBERED = 3
 _FOOTER = re.compile(r"transcribed by (?:https?://)?[\w.-]+\.\w+/?", re.IGNORECASE)
 """What Otter and others write below."""
 _MIN_SHARE = 0.15
@@ -67,6 +70,7 @@ def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[Spo
     [('Ann', 'Hello.', TimeSpan(start_ms=1000, end_ms=3000)), ('Bob', 'Hi.', None)]
     """
     turns: list[_Turn] = []
+    known: Counter[str] = Counter()  # speakers without a time of their own
     perhaps: set[int] = set()  # what stands behind a dash is said, if nothing stands below it
     lines = _with_names_first(lines)
     for number, line in lines:
@@ -76,8 +80,10 @@ def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[Spo
             turns.append((number, match["name"].strip(), _start_ms(match), [text] if text else []))
             if match.groupdict().get("perhaps"):
                 perhaps.add(number)
+            known[match["name"].strip()] += 2
         elif turns:
             turns[-1][3].append(line)
+            known[split_speaker(line)[0]] += 1
     turns = [
         (number, "", start, [name]) if number in perhaps and not texts else (number, name, start, texts)
         for number, name, start, texts in turns
@@ -89,7 +95,10 @@ def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[Spo
     before = [SpokenText("", line, place=f"{place}:{number}") for number, line in lines if number < first]
     if len(before) > len(turns):
         return []
-    return [*before, *_timed(_from_the_beginning(turns), place)]
+    return [
+        *before,
+        *_timed(_from_the_beginning(turns), {name for name, count in known.items() if name and count > 1}, place),
+    ]
 
 
 def _with_names_first(lines: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
@@ -117,17 +126,30 @@ def _start_ms(match: re.Match[str]) -> int:
     return milliseconds(*(match[name] or "0" for name in ("hours", "minutes", "seconds", "fraction")))
 
 
-def _timed(turns: Sequence[_Turn], place: str) -> list[SpokenText]:
+def _timed(turns: Sequence[_Turn], known: Set[str], place: str) -> list[SpokenText]:
     ends = [*(start for _, _, start, _ in turns[1:]), None]
     made = []
     speaker = ""
     for (number, name, start, texts), end in zip(turns, ends, strict=True):
         speaker = name or speaker
         span = TimeSpan(start, end) if end is not None and end > start else None
-        texts = [" ".join(texts)] if texts and speaker else _by_speaker(texts)
-        for text, share in zip(texts, shared_spans(span, texts), strict=True):
-            made.append(SpokenText(speaker, text, share, place=f"{place}:{number}"))
+        parts = _parts(speaker, texts, known) if speaker else [("", text) for text in _by_speaker(texts)]
+        for (who, text), share in zip(parts, shared_spans(span, [text for _, text in parts]), strict=True):
+            made.append(SpokenText(who, text, share, place=f"{place}:{number}"))
     return made
+
+
+def _parts(speaker: str, lines: Sequence[str], known: Set[str]) -> list[tuple[str, str]]:
+    """Return the lines of a turn as one text, or several where they name other speakers."""
+    parts: list[tuple[str, str]] = []
+    for line in lines:
+        name, text = split_speaker(line)
+        if name in known:
+            parts.append((name, text))
+        else:
+            before, so_far = parts.pop() if parts else (speaker, "")
+            parts.append((before, f"{so_far} {line}".strip()))
+    return parts
 
 
 def _by_speaker(lines: Sequence[str]) -> list[str]:
@@ -151,8 +173,11 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     stripped = map(str.strip, decode_bytes(data, place).split("\n"))
     lines = [(number, line) for number, line in enumerate(stripped, start=1) if line]
     source = Source(Path(place).stem)
+    if read_rows(lines, place, source, conventions):
+        return [source]
+    lines = in_one_form(lines)
     source.comments = [line for _, line in lines if _FOOTER.fullmatch(line)]
-    lines = _without_numbers([(number, line) for number, line in lines if not _FOOTER.fullmatch(line)], source.notes)
+    lines = without_numbers([(number, line) for number, line in lines if not _FOOTER.fullmatch(line)], source.notes)
     source.spoken = turns_with_headers(lines, place)
     if not any(each.speaker for each in source.spoken):
         source.spoken = _with_prefixes(source.spoken, conventions)
@@ -164,11 +189,13 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         return [source]
     named = has_speaker_prefixes([line for _, line in lines], conventions)
     if not named:
-        parted = [(number, _with_colon(line)) for number, line in lines]
+        parted = [(number, with_colon(line)) for number, line in lines]
         named = has_speaker_prefixes([line for _, line in parted], conventions)
         lines = parted if named else lines
     if named:
         lines = _without_slips(_without_preamble(lines, source))
+        names = {split_speaker(line)[0] for _, line in lines}
+        lines = [(number, part) for number, line in lines for part in cut_before(names, [line])]
     speaker = ""
     for number, line in lines:
         found, text = split_speaker(line) if named else ("", line)
@@ -176,17 +203,6 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         if text:
             source.spoken.append(SpokenText(speaker, text, place=f"{place}:{number}"))
     return [source] if source.spoken else []
-
-
-def _without_numbers(lines: list[tuple[int, str]], notes: list[str]) -> list[tuple[int, str]]:
-    """Return ``lines`` without their own numbers, which count them from the first on."""
-    numbered = [re.match(r"(\d{1,5})(?:[.)]|(?=\s))\s+(?=\S)", line) for _, line in lines]
-    numbers = [int(match[1]) for match in numbered if match]
-    counts = (list(range(first, first + len(lines))) for first in (0, 1))
-    if len(lines) < _MIN_NUMBERED or numbers not in counts:
-        return lines
-    notes.append(f"numbers of lines, which are left out: {len(numbers)}")
-    return [(at, line[match.end() :]) for (at, line), match in zip(lines, numbered, strict=True) if match]
 
 
 def _without_slips(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
@@ -220,12 +236,9 @@ def _with_prefixes(spoken: list[SpokenText], conventions: Conventions) -> list[S
     return [replace(each, speaker=name, text=text) for (name, text), each in pairs]
 
 
-def _with_colon(line: str) -> str:
-    """Return a line whose speaker stands before a tab, or alone in angle brackets, as ``NAME: text``."""
-    return re.sub(r"\A(?:<([^\W\d_][\w .'-]{0,30})>\s+|([^\W\d_][\w .'-]{0,30})\t\s*)(?=\S)", r"\1\2: ", line)
-
-
-_PREFIX = re.compile(r"\s*[*\[]?([^\W_][\w .'-]{0,30}?)\]?\s*(?::(?:\s+|$)|：\s*)(.*)", re.DOTALL)
+_PREFIX = re.compile(
+    r"\s*[*\[]?([^\W_][\w .'-]{0,30}?)\]?(?: (\([^()\n]{1,30}\)))?\s*(?::(?:\s+|$)|：\s*)(.*)", re.DOTALL
+)
 _NO_NAME_LIST = """
     note question answer example warning yes no non oui nein ja si sí sì sim não nie tak да нет ναι so well and but
     because first second third finally also however therefore plus okay ok then one two three remember look listen
@@ -266,10 +279,12 @@ def _looks_like_name(name: str) -> bool:
 
 
 def split_speaker(text: str) -> tuple[str, str]:
-    """Return the speaker (empty without one) and the text behind it.
+    """Return the speaker (empty without one) and the text behind it, with what stands in brackets before the colon.
 
-    >>> split_speaker("SPEAKER_00: hello"), split_speaker("hello")
-    (('SPEAKER_00', 'hello'), ('', 'hello'))
+    >>> split_speaker("SPEAKER_00: hello"), split_speaker("hello"), split_speaker("Ann (laughs): Hi.")
+    (('SPEAKER_00', 'hello'), ('', 'hello'), ('Ann', '(laughs) Hi.'))
     """
     match = _PREFIX.fullmatch(text)
-    return (match.group(1).strip(), match.group(2).strip()) if match else ("", text.strip())
+    if match is None:
+        return "", text.strip()
+    return match[1].strip(), f"{match[2] or ''} {match[3]}".strip()

@@ -107,6 +107,8 @@ _UNINTELLIGIBLE = re.compile(r"x{1,3}", re.IGNORECASE)
 _PARENTHETICAL = re.compile(r"\(\(([^()]*)\)\)")
 """Words beside the story, such as a question about a word; not a maze."""
 _SLASHED_NUMBER = re.compile(r"(?<=\d)/(?=\d)")
+_BOUND = re.compile(r"(?<=[^\W\d_])[/+](?=[^\W\d_])")
+"""What stands before bound morphemes, also Spanish clitics; outside of English nothing else changes."""
 _NO_SPELLING = re.compile(r"[\"#$%*+=@\\^`|]+")
 """What CHAT would take for a mark; the letters around it are words."""
 OVERLAP = "[<>]"
@@ -128,13 +130,15 @@ def salt_to_chat(text: str, language: str = "eng") -> tuple[str, list[str]]:
     tokens = [match.group() for match in _TOKEN.finditer(_PARENTHETICAL.sub(r" \1 ", body))]
     pieces: list[str] = []
     maze: list[str] | None = None
+    depth = 0  # a maze within a maze is a part of it
     for at, token in enumerate(tokens):
         if token == "(":
-            maze = [] if maze is None else maze
+            maze, depth = [] if maze is None else maze, depth + 1
         elif token == ")":
-            if maze is not None:
-                pieces.append(mark_maze(maze, _message(tokens[at + 1 :], language)))
-            maze = None
+            depth = max(0, depth - 1)
+            if maze is not None and not depth:
+                pieces = _with_maze(pieces, maze, _message(tokens[at + 1 :], language))
+                maze = None
         elif token[0] == "{":
             comments.append(token[1:-1].strip())
         elif token[0] == "[":
@@ -144,12 +148,22 @@ def salt_to_chat(text: str, language: str = "eng") -> tuple[str, list[str]]:
         else:
             (pieces if maze is None else maze).extend(_words(token, comments, language))
     if maze:
-        pieces.append(mark_maze(maze, []))
+        pieces = _with_maze(pieces, maze, [])
     made = _overlaps(" ".join(piece for piece in pieces if piece))
     if not made and comments:
         event = re.sub(r"\W+", "_", comments[0]).strip("_").lower() or "nonverbal"
         return f"&={event} {end}", comments[1:]
     return f"{made} {end}".strip(), [comment for comment in comments if comment]
+
+
+def _with_maze(pieces: list[str], maze: list[str], following: list[str]) -> list[str]:
+    """Return ``pieces`` with a maze behind them; one that repeats them, ``wanna (wanna) go``, is the later copy."""
+    size = len(maze)
+    again, ahead = ([word.casefold() for word in words[:size]] for words in (maze, following))
+    if size and [piece.casefold() for piece in pieces[-size:]] == again and ahead != again:
+        copy = " ".join(pieces[-size:])
+        return [*pieces[:-size], f"{copy} [/]" if size == 1 else f"<{copy}> [/]", *maze]
+    return [*pieces, mark_maze(maze, following)]
 
 
 def _ending(text: str) -> tuple[str, str]:
@@ -197,7 +211,9 @@ def _words(token: str, comments: list[str], language: str) -> list[str]:
         comments.append(f"{word}: root {root}")
     if word.endswith("*") and len(word) > 1:
         return [f"&+{word.rstrip('*')}"]
-    joined = join_morphemes(_SLASHED_NUMBER.sub(" ", word)).strip(".?!")
+    joined = (join_morphemes(word) if language == "eng" else _BOUND.sub("", word)).strip(".?!")
+    if _SLASHED_NUMBER.search(word):
+        joined = word
     if not re.search(r"\w", joined):
         return []
     if joined.casefold() in FILLERS["eng"]:

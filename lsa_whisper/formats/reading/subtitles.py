@@ -26,6 +26,7 @@ from lsa_whisper.formats.reading.cues import (
     without_repeated_lines,
 )
 from lsa_whisper.formats.reading.files import decode_bytes
+from lsa_whisper.formats.reading.line_forms import UNKNOWN_SPEAKER, cut_before
 from lsa_whisper.formats.reading.plain import has_speaker_prefixes, split_speaker
 from lsa_whisper.formats.reading.source import Source, SpokenText, shared_spans
 from lsa_whisper.formats.reading.tags import unescaped
@@ -36,14 +37,18 @@ SECOND_SPEAKER = "second speaker"
 
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*)>(.*?)(?=<v[\s.]|$)", re.DOTALL)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|<[\d:.]+>|\{\\[^{}]*\}|\{/?[bius]\}")
+_READING = re.compile(r"<rt\b[^<>]*>[^<>]*</rt>")
+"""How the Japanese word before it is read: it is not spoken twice."""
 _WORD_TIME = re.compile(r"<(?:(\d{1,2}):)?(\d{1,2}):(\d{2})\.(\d{3})>")
-_TURN = re.compile(
-    r"^\s*(?:[-–—](?=\s|[^\W\d_])|>{2,3})\s*|(?<=[.?!…])\s+[-–—]\s+(?=[^\W\d_])|\s+>{2,3}\s*", re.MULTILINE
-)
-_MAY_TURN = re.compile("[-–—>:：]")
-_DASH = re.compile(r"^\s*(?:[-–—](?=\s|[^\W\d_])|>{2,3})\s*")
-_NAME = re.compile(r"^\s*[*\[]?[^\W_][\w .'-]{0,30}?\]?\s*(?::(?=\s)|：)", re.MULTILINE)
-_CAPITAL_NAME = re.compile(r"^\s*[A-Z][A-Z0-9 .'-]{1,30}:(?=\s)", re.MULTILINE)
+_SIGN = r"(?:[-‐–—－](?=\s|[^\W\d_]|[¿¡\"“„«'‘(\[…])|>{2,3})"
+_TURN = re.compile(rf"^\s*{_SIGN}\s*|(?<=[.?!…])\s+[-–—]\s+(?=[^\W\d_])|\s+>{{2,3}}\s*", re.MULTILINE)
+_MAY_TURN = re.compile("[-‐–—－>:：]")
+_DASH = re.compile(rf"^\s*{_SIGN}\s*")
+_ASIDE = r"(?: \([^()\n]{1,30}\))?"
+"""What stands between a name and its colon: *ANN (on the phone): Hello.*"""
+_NAME = re.compile(rf"^\s*[*\[]?[^\W_][\w .'-]{{0,30}}?\]?{_ASIDE}\s*(?::(?=\s)|：)", re.MULTILINE)
+_CAPITAL = "A-ZÀ-ÖØ-ÞĆČĎĘĚĞİŁŃŇŘŚŞŠŤŮŹŻŽА-ЯЁІЇЄҐΑ-Ω"
+_CAPITAL_NAME = re.compile(rf"^\s*[{_CAPITAL}][{_CAPITAL}0-9 .'-]{{1,30}}{_ASIDE}:(?=\s)", re.MULTILINE)
 """A name before the words; where most cues have none, one in capitals only."""
 _TITLE_NAME = re.compile(r"[A-Z][\w.'-]*(?: [A-Z0-9][\w.'-]*){0,3}:(?=\s)")
 """A name behind the sign of a turn."""
@@ -83,6 +88,9 @@ def _parse_cues(data: bytes, place: str, conventions: Conventions) -> list[Sourc
     cues = list(without_repeated_lines(cues))
     named = has_speaker_prefixes([_plain(cue.lines[0]) for cue in cues], conventions)
     name = _NAME if named else _CAPITAL_NAME
+    if named:
+        names = {split_speaker(line)[0] for cue in cues for line in cue.lines if _NAME.match(line)}
+        cues = [cue._replace(lines=cut_before(names, cue.lines)) for cue in cues]
     speakers = bracketed_speakers(text for cue in cues if "[" in (text := "\n".join(cue.lines)) or "(" in text)
     if speakers:
         cues = [cue._replace(lines=(with_colons("\n".join(cue.lines), speakers),)) for cue in cues]
@@ -122,7 +130,8 @@ def _shared(turns: Sequence[tuple[str, str]], span: TimeSpan | None, place: str)
 
 
 def _plain(text: str) -> str:
-    return unescaped(_TAG.sub("", text) if "<" in text or "{" in text else text)
+    bare = _TAG.sub("", _READING.sub("", text)) if "<" in text or "{" in text else text
+    return unescaped(UNKNOWN_SPEAKER.sub("", bare))
 
 
 def _turns(text: str, name: re.Pattern[str]) -> list[tuple[str, str]]:

@@ -53,7 +53,7 @@ _MASK = re.compile(
 )
 """Question marks alone are a word where the sentence goes on."""
 _ENCLOSED = re.compile(rf"(?<!\S)[/«|#@=~_]+\s?{_HEAD}{_TAIL}\s?[/»|#@=~_]+(?!\w)", re.IGNORECASE)
-_ESCAPED = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{2,6});")
+_ESCAPED = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|lrm|rlm|#\d{2,6});")
 _PAIRED = re.compile(r"<([A-Za-z][\w:.-]{0,40})(?:\s[^<>]{0,200})?>([^<>]{0,500})</\1\s*>")
 _TAG = re.compile(r"/?([A-Za-z][\w:.-]*)(?:\s+[\w:.-]+\s*=.*)?\s*/?", re.DOTALL)
 _FORMATTING = re.compile(r"b|i|u|s|em|strong|font|br|p|span|c|v|ruby|rt|lang|div", re.IGNORECASE)

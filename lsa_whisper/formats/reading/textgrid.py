@@ -12,8 +12,8 @@ from lsa_whisper.formats.reading.source import Source
 from lsa_whisper.formats.reading.tiers import TextTier, TierText, join_tiers
 from lsa_whisper.timespan import TimeSpan
 
-_SILENCE = frozenset(("sil", "sp", "<sil>", "<eps>", "<p:>", "#", "_"))
-"""What aligners write into an interval without speech."""
+_SILENCE = frozenset(("sil", "sp", "<sil>", "<sp>", "<eps>", "<p:>", "#", "_", "silence", "silent", "<silence>"))
+"""What aligners and Praat write into an interval without speech."""
 _UNKNOWN = "spn"
 """What they write for a word that they do not know."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -13,10 +14,19 @@ from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.source import Source, SpokenText
 from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
 
-_WORD_TIER = re.compile(r"(?:%?wor|words?|ortho?|tokens?)@(.+)|(.+?)(?: -)? (?:words?|wor)", re.IGNORECASE)
-_UTTERANCE_TIER = re.compile(r"(.+?) - (?:utterances?|text)", re.IGNORECASE)
-_BARE_WORD_TIER = re.compile(r"words?|wor|tokens?", re.IGNORECASE)
-_SOUND_TIER = re.compile(r"(?:.* )?(?:-? ?)(?:phones?|phonemes?|segments|syllables|mau|sounds)", re.IGNORECASE)
+_WORD_TIER = re.compile(r"(?:%?wor|words?|ortho?|tokens?)@(.+)|(.+?)(?: -)?[ _-](?:words?|wor)", re.IGNORECASE)
+TEXT_TIERS = frozenset(("tx", "txt", "text", "utt", "utterance", "orth", "ort", "trs", "transcription", "transcript"))
+"""What stands before ``@`` in the names of tiers of utterances."""
+_UTTERANCE_TIER = re.compile(rf"(?:{'|'.join(TEXT_TIERS)})@(.+)|(.+?) - (?:utterances?|text)", re.IGNORECASE)
+_BESIDE = re.compile(
+    r"(.+?)[ _.-]+(?:ipa|phon\w*|gest\w*|gaze|act\w*|trans(?:l\w*)?|gloss\w*|pos|morph\w*|notes?|comments?"
+    r"|codes?|coding|errors?|prosody|tones?)",
+    re.IGNORECASE,
+)
+"""A tier about the words of another one, by their names: ``CHI gesture`` beside ``CHI``."""
+_BARE_WORD_TIER = re.compile(r"words?|wor|tokens?|ORT-MAU", re.IGNORECASE)
+_SOUND_TIER = re.compile(r"(?:.*[ _-])?(?:phones?|phonemes?|segments|syllables|mau|sounds)|kan-mau", re.IGNORECASE)
+"""Tiers of phones and syllables, also those of WebMAUS, whose words are in ``ORT-MAU``."""
 _REMARKS = frozenset(
     ("default", "note", "notes", "comment", "comments", "context", "code", "code_num", "on_off", "noise")
 )
@@ -91,20 +101,30 @@ def join_tiers(tiers: Sequence[TextTier], source: Source, conventions: Conventio
         if use == "words":
             utterances[name] = _with_words(utterances[name], found)
         else:
-            utterances[name] = _with_dependents(utterances[name], found, _chat_name(tier, use))
+            held = utterances[name]
+            own = sum(each.timed and each.span != held[at].span for at, texts in found.items() for each in texts)
+            if own:
+                source.notes.append(f"times of texts in tier {tier.name!r} that a dependent tier cannot hold: {own}")
+            utterances[name] = _with_dependents(held, found, _chat_name(tier, use))
     spoken = (pair for texts in utterances.values() for pair in _with_starts(texts))
     source.spoken += [each for _, each in sorted(spoken, key=itemgetter(0))]
 
 
 def _by_speakers(tiers: Sequence[TextTier]) -> list[TextTier]:
-    """Return the tiers, ``MOT - utterances`` as ``MOT``: aligners write ``MOT - words`` beside it."""
-    names = {tier.name for tier in tiers}
+    """Return the tiers, ``MOT - utterances`` and ``tx@MOT`` as ``MOT``, and ``act@MOT`` beside it as dependent."""
+    bare = {tier.name: match[1] or match[2] for tier in tiers if (match := _UTTERANCE_TIER.fullmatch(tier.name))}
+    taken = Counter([*(tier.name for tier in tiers), *bare.values()])
+    bare = {name: speaker for name, speaker in bare.items() if taken[speaker] == 1}
+    names = {bare.get(tier.name, tier.name) for tier in tiers}
     made = []
     for tier in tiers:
-        match = _UTTERANCE_TIER.fullmatch(tier.name)
-        bare = match[1] if match and match[1] not in names else tier.name
-        speaker, parent = (bare if own == tier.name else own for own in (tier.speaker, tier.parent))
-        made.append(replace(tier, name=bare, speaker=speaker, parent=parent))
+        name, speaker, parent = (bare.get(own, own) for own in (tier.name, tier.speaker, tier.parent))
+        beside = _BESIDE.fullmatch(name)
+        holder = beside[1] if beside else name.partition("@")[2]
+        if tier.use == "utterance" and holder and holder in names:
+            made.append(replace(tier, name=name, speaker=holder, parent=holder, use=""))
+        else:
+            made.append(replace(tier, name=name, speaker=speaker, parent=parent))
     return made
 
 

@@ -34,6 +34,8 @@ from lsa_whisper.labels.segments import groups_of_segments, joined, part_spans, 
 from lsa_whisper.languages import chat_code
 from lsa_whisper.timespan import TimeSpan
 
+_NO_WORDS = ("0.", "0 .")
+"""CHAT's sign for an utterance without words, as transcribers of daylong recordings write it."""
 _AT_ONCE, _MAX_KNOWN = 1 << 12, 1 << 16
 """Texts that are read together, and kept: many take less time, and more memory."""
 
@@ -69,6 +71,11 @@ class PlainReader:
                 self._known.clear()
 
     def _utterances_of(self, part: SpokenText, found: PlainText, code: str) -> Iterator[Utterance]:
+        if (
+            part.text.strip() in _NO_WORDS and not self._source.has_segments
+        ):  # people write it, recognizers say a number
+            yield spoken_utterance(part, code, "0 .")
+            return
         if len(found.tiers) == 1 and not found.comments and not found.remarks[0]:
             yield spoken_utterance(part, code, found.tiers[0])
             return
@@ -125,8 +132,10 @@ def _spans(part: SpokenText, lengths: Sequence[int]) -> list[TimeSpan | None]:
 
 def _timed_sentences(each: SpokenText, language: str) -> list[SpokenText]:
     """Return the sentences of a text whose words have times, each with its own; any other text stays one."""
-    if not each.words or len(each.text.split()) != len(each.words):
+    written = each.text.split()  # with the marks that some recognizers list beside the words
+    if not each.words or len(written) != len(each.words):
         return [each]
+    each = replace(each, words=tuple((word, at) for word, (_, at) in zip(written, each.words, strict=True)))
     parts = []
     for run in runs_between_pauses(each.words, language):
         for sentence in sentences_of([word for word, _ in each.words[run.start : run.stop]], language):
@@ -262,5 +271,6 @@ def _headers(source: Source, people: Sequence[Participant], language: str, *, ti
     name = source.media or source.name
     if name:
         at = next((at for at, line in enumerate(lines) if line.startswith("@Comment")), len(lines))
+        name = f'"{name}"' if "," in name and '"' not in name else name  # kind and state stand behind commas
         lines.insert(at, f"@Media:\t{name}, {source.media_kind}{'' if timed else ', unlinked'}")
     return lines

@@ -11,6 +11,7 @@ from lsa_whisper.chat import Transcript
 from lsa_whisper.chat.disfluencies import RETRACE_CODES, Disfluency, SignPlace
 from lsa_whisper.chat.filled_pauses import fillers
 from lsa_whisper.chat.scan import Token, scan
+from lsa_whisper.chat.word import read_word
 from lsa_whisper.review.edits.change import EditError
 from lsa_whisper.review.edits.utterances import set_text
 from lsa_whisper.review.edits.words import chosen_words
@@ -20,6 +21,10 @@ _ONSET = re.compile(r"[^\W\d_aeiouyAEIOUY]+|[^\W\d_]")
 _VOWELS = re.compile(r"[aeiouy]+", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W\d_]")
 _RETRACES = tuple(code for code, kind in RETRACE_CODES.items() if kind.row.key)
+_RETRACE_MARKS = frozenset(kind.value for kind in RETRACE_CODES.values())
+_BESIDE_SPEECH = ("pause", "event", "unintelligible")
+"""Marks that events and omitted words may have, too."""
+_CODE = re.compile(r"\s*\[(?!/)[^\[\]]*\]")
 _PAUSES = ("", "(.)", "(..)", "(...)")
 
 
@@ -52,7 +57,11 @@ def mark_words(transcript: Transcript, number: int, first: int, last: int, mark:
     if mark not in MARKS:
         raise EditError(f"mark {mark!r} is not known; choose one of {', '.join(MARKS)}")
     text = transcript.utterances[number].text
-    return set_text(transcript, number, MARKS[mark].change(text, chosen_words(text, first, last)))
+    words = chosen_words(text, first, last)
+    silent = [word.text for word in words if not read_word(word.text).verbatim]
+    if silent and mark not in _BESIDE_SPEECH and not (mark in _RETRACE_MARKS and len(silent) < len(words)):
+        raise EditError(f"{silent[0]!r} is not a spoken word; choose words")
+    return set_text(transcript, number, MARKS[mark].change(text, words))
 
 
 def question_about(transcript: Transcript, number: int, first: int, last: int, mark: str) -> str:
@@ -77,7 +86,8 @@ def _prefixed(prefix: str) -> _Marking:
         if len(words) == 1 and inside.startswith(prefix):
             new = inside.removeprefix(prefix).replace("_", " ")
         else:
-            if any(token.kind not in ("word", "space") for token in scan(inside)):
+            other = any(token.kind not in ("word", "space") for token in scan(inside))
+            if other or (len(words) > 1 and "@" in inside):
                 raise EditError(f"{inside!r}: only neighboring words without other marks can become one")
             new = prefix + "_".join(_PREFIX.sub("", word.text, count=1) for word in words)
         return text[:start] + (new.rstrip("-") if prefix == "&+" else new) + text[end:]
@@ -89,18 +99,32 @@ def _retraced(code: str) -> _Marking:
     def change(text: str, words: list[Token]) -> str:
         """Put the code behind the words, in ``<...>`` if there are several; replace or remove a code that is there."""
         start, end = _with_group(text, words[0].offset, words[-1].offset + len(words[-1].text))
+        if not _retrace_at(text, end):
+            start, end = _with_codes(text, start, end)
         inside, behind = text[start:end], text[end:]
-        present = next((each for each in _RETRACES if re.match(rf"\s*{re.escape(each)}(?=\s|\Z)", behind)), None)
-        if present:
+        if present := _retrace_at(text, end):
             behind = behind[behind.index("[") + len(present) :]
             if present == code:
-                bare = inside[1:-1] if inside.startswith("<") and inside.endswith(">") else inside
-                return f"{text[:start]}{bare}{behind}"
+                grouped = inside.startswith("<") and inside.endswith(">") and not _CODE.match(behind)
+                return f"{text[:start]}{inside[1:-1] if grouped else inside}{behind}"
         if len(words) > 1 and not (inside.startswith("<") and inside.endswith(">")):
             inside = f"<{inside}>"
         return f"{text[:start]}{inside} {code}{behind}"
 
     return change
+
+
+def _retrace_at(text: str, at: int) -> str:
+    """Return the retrace code behind ``at``, or an empty text."""
+    return next((each for each in _RETRACES if re.match(rf"\s*{re.escape(each)}(?=[\s>]|\Z)", text[at:])), "")
+
+
+def _with_codes(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the range with the other codes of its last word, and the group around both; a group stays as it is."""
+    at = end
+    while code := _CODE.match(text, at):
+        at = code.end()
+    return (start, end) if at == end or text[start] == "<" else _with_group(text, start, at)
 
 
 def _with_group(text: str, start: int, end: int) -> tuple[int, int]:
@@ -144,12 +168,21 @@ def _lengthened(word: str) -> str:
     >>> _lengthened("story"), _lengthened("sto:ry")
     ('sto:ry', 'story')
     """
+    word, at, marker = word.partition("@")
+    if at:
+        return f"{_lengthened(word)}@{marker}"
     if ":" in word:
         return word.replace(":", "")
     prefix = _PREFIX.match(word)
     begin = prefix.end() if prefix else 0
     found = _VOWELS.search(word, begin) or _LETTER.search(word, begin)
     return f"{word[: found.end()]}:{word[found.end() :]}" if found else word
+
+
+def _blocked(word: str) -> str:
+    prefix = match[0] if (match := _PREFIX.match(word)) else ""
+    rest = word.removeprefix(prefix)
+    return f"{prefix}{rest.removeprefix('≠') if rest.startswith('≠') else f'≠{rest}'}"
 
 
 def _repeated_part(word: str) -> str:
@@ -193,7 +226,7 @@ _CHANGES: dict[SignPlace, Callable[[str], _Marking]] = {
     SignPlace.PREFIX: _prefixed,
     SignPlace.AFTER_WORDS: _retraced,
     SignPlace.AFTER_SOUND: lambda _: _each(_lengthened),
-    SignPlace.BEFORE_WORD: lambda _: _each(lambda word: word.removeprefix("≠") if word.startswith("≠") else f"≠{word}"),
+    SignPlace.BEFORE_WORD: lambda _: _each(_blocked),
     SignPlace.AROUND_COPIES: lambda _: _each(_repeated_part),
     SignPlace.BETWEEN_WORDS: lambda _: _paused,
 }

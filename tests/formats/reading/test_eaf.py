@@ -68,6 +68,49 @@ def test_a_slot_without_a_value_is_placed_between_its_neighbours(tmp_path):
     assert [note for note in found.notes if "without a value: 2, of which 2" in note]
 
 
+def test_the_recording_is_called_as_its_file_is(tmp_path):
+    for url, name, written in (
+        ("file:///C:/x/my%20mic.wav", "my mic", "my mic, audio"),
+        ("./Mic, 1.wav", "Mic, 1", '"Mic, 1", audio'),
+    ):
+        media = f'<MEDIA_DESCRIPTOR MEDIA_URL="{url}" MIME_TYPE="audio/x-wav"/>'
+        found = read(tmp_path, slots(0, 900), tier("CHI", aligned("a", 0, 1, "it ran .")), media=media).transcript
+        assert (found.media, found.header("@Media")) == (name, written)
+
+
+def test_a_sound_without_words_is_no_number(tmp_path):
+    cry = (tier("CHI", aligned("a", 0, 1, "0."), aligned("b", 1, 2, "um yes.")), tier("MOT", aligned("c", 0, 1, "Hi.")))
+    found = read(tmp_path, slots(0, 400, 900), *cry)
+    assert [each.text for each in found.transcript.utterances] == ["0 .", "hi .", "&-um yes ."]
+
+
+def test_text_below_identifiers_is_the_text_whatever_parts_the_names(tmp_path):
+    found = read(
+        tmp_path,
+        slots(0, 900),
+        tier("A_ref", aligned("a", 0, 1, "1")),
+        tier("A_tx", refers("b", "a", "um yes"), parent="A_ref"),
+        tier("A_ge", refers("c", "a", "oui"), parent="A_ref"),
+    )
+    (spoken,) = found.transcript.utterances
+    assert (spoken.text, tiers(found)) == ("&-um yes .", [[("%xa", "oui")]])
+
+
+def test_words_with_times_are_words_whatever_parts_the_names(tmp_path):
+    words = [aligned("b", 0, 1, "it"), aligned("c", 1, 2, "ran")]
+    for name in ("CHI-words", "CHI_words", "words@CHI"):
+        parts = (tier("CHI", aligned("a", 0, 2, "it ran .")), tier(name, *words, parent="CHI"))
+        (spoken,) = read(tmp_path, slots(0, 400, 900), *parts).transcript.utterances
+        assert [(word, at.end_ms) for word, at in spoken.word_times] == [("it", 400), ("ran", 900)]
+
+
+def test_times_that_a_dependent_tier_cannot_hold_are_noted(tmp_path):
+    gaze = tier("gaze", aligned("b", 0, 1, "mother"), parent="CHI")
+    found = read(tmp_path, slots(0, 400, 900), tier("CHI", aligned("a", 0, 2, "it ran .")), gaze)
+    assert tiers(found) == [[("%xgaze", "mother")]]
+    assert found.notes == ("times of texts in tier 'gaze' that a dependent tier cannot hold: 1",)
+
+
 def test_an_end_and_the_next_start_without_values_are_one_time(tmp_path):
     said = [aligned("a", 0, 1, "one ."), aligned("b", 2, 3, "two .")]
     assert spans(read(tmp_path, slots(0, None, None, 900), tier("CHI", *said))) == [(0, 450), (450, 900)]

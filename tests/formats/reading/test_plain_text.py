@@ -180,3 +180,18 @@ def test_a_line_of_very_many_signs_takes_time_by_its_length(sign, tmp_path):
     began = time.process_time()
     read_transcripts(tmp_path / "a.txt")
     assert time.process_time() - began < 30  # by its square, it would be minutes
+
+
+@pytest.mark.parametrize(
+    ("text", "tier"),
+    [
+        ("I go (be)cause I'm goin(g).", "I go (be)cause I'm goin(g) ."),
+        ("It's ye(h)s (laughs) no.", "it's ye(h)s &=laughs no ."),
+        ("I <um> want.", "I &-um want ."),
+        ("Uh huh, uh, yes.", "uh huh &-uh yes ."),
+        ("<pause> Yes.", "(.) yes ."),
+    ],
+)
+def test_sounds_within_words_and_answers_are_no_events(text, tier, tmp_path):
+    found = read(tmp_path, f"{text}\n", "a.txt").transcript
+    assert [each.text for each in found.utterances] == [tier]

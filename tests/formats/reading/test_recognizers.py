@@ -339,6 +339,86 @@ def test_words_without_times_keep_their_place(tmp_path):
     assert tier.value.replace("\x15", "|") == "in |100_300| May we |600_800| ."
 
 
+def item(text, start=None, end=None):
+    return {"alternatives": [{"content": text}]} | ({"start_time": start, "end_time": end} if start else {})
+
+
+def google(channel, words="", end=""):
+    alternative = {"transcript": words, "words": [] if end else [{"word": words, "startTime": "1s", "endTime": "2s"}]}
+    return {"alternatives": [alternative], "channelTag": channel} | ({"resultEndTime": end} if end else {})
+
+
+REV = [{"type": "text", "value": "Yes", "timestamp": "00:00:01,500", "end_timestamp": "00:00:02,100"}]
+PARTED = {
+    "marks are elements of AWS": (
+        {"results": {"items": [item("Yes", 1, 2), item("?"), item("No", 3, 4), item("!")]}},
+        [("PAR", "yes ?", (1000, 2000)), ("PAR", "no !", (3000, 4000))],
+    ),
+    "marks are elements of Rev, whose people write clocks": (
+        {"monologues": [{"speaker": 0, "elements": [*REV, {"type": "punct", "value": "?"}]}]},
+        [("PAR0", "yes ?", (1500, 2100))],
+    ),
+    "channels of Google are speakers": (
+        {"results": [google(1, "yes"), google(2, "no")]},
+        [("PAR0", "yes .", (1000, 2000)), ("PAR1", "no .", (1000, 2000))],
+    ),
+    "results of Google end where they end, without words, too": (
+        {"results": [google(1, "yes", "1.5s"), google(2, "no", "1s"), google(1, "so", "4s")]},
+        [("PAR0", "yes .", (0, 1500)), ("PAR1", "no .", (0, 1000)), ("PAR0", "so .", (1500, 4000))],
+    ),
+    "results of Vosk in a list": (
+        [{"result": [{"word": "yes", "start": 1, "end": 2, "conf": 1}], "text": "yes"}, {"text": ""}],
+        [("PAR", "yes .", (1000, 2000))],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PARTED)
+def test_marks_channels_and_ends_that_stand_apart_are_kept(name, tmp_path):
+    content, utterances = PARTED[name]
+    assert said(read(tmp_path, content)) == utterances
+
+
+def spoken(word, start, **more):
+    return {"word": word, "start": start, "end": start + 1} | more
+
+
+TOLD_APART = {
+    "numbers of segments": {
+        "segments": [
+            {"start": 0, "end": 1, "text": "Yes.", "speaker": 0},
+            {"start": 1, "end": 2, "text": "No.", "speaker": 1},
+        ]
+    },
+    "names of segments": {
+        "segments": [
+            {"start": 0, "end": 1, "text": "Yes.", "speaker": {"name": "Ann"}},
+            {"start": 1, "end": 2, "text": "No.", "speaker_id": "Bob"},
+        ]
+    },
+    "words of a segment": {
+        "segments": [{"text": "Yes. No.", "words": [spoken("Yes.", 0, speaker="A"), spoken("No.", 1, speaker="B")]}]
+    },
+    "utterances of AssemblyAI": {
+        "utterances": [
+            {"speaker": who, "text": word, "words": [{"text": word, "start": at, "end": at + 1000}]}
+            for who, word, at in (("A", "Yes.", 0), ("B", "No.", 1000))
+        ]
+    },
+    "channels of Deepgram with several speakers": {
+        "results": {"channels": [
+            {"alternatives": [{"words": [spoken("yes.", 0, speaker=0), spoken("no.", 1, speaker=1)]}]},
+            {"alternatives": [{"words": []}]},
+        ]}
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TOLD_APART)
+def test_speakers_are_found_wherever_they_are_named(name, tmp_path):
+    assert said(read(tmp_path, TOLD_APART[name])) == [("PAR0", "yes .", (0, 1000)), ("PAR1", "no .", (1000, 2000))]
+
+
 LABEL_STUDIO = [
     {
         "id": 7,
@@ -545,6 +625,9 @@ TURNS = {
     "Happy Scribe": "[00:00:01.00] - Ann\nUm, a dog.\n\n[00:00:03.00] - Bob\nYes!\n\n[00:00:04.00] - Ann\nNo.\n",
     "Fathom": "0:01 - Ann Lee (Acme)\n  Um, a dog.\n\n0:03 - Bob\n  Yes!\n\n0:04 - Ann Lee (Acme)\n  No.\n",
     "Sonix": "[00:00:01] Speaker1\nUm, a dog.\n\n[00:00:03] Speaker2\nYes!\n\n[00:00:04] Speaker1\nNo.\n",
+    "all in a line": "Ann Lee  0:01  Um, a dog.\nBob  0:03  Yes!\nAnn Lee  0:04  No.\n",
+    "Descript": "Ann: [00:00:01] Um, a dog.\nBob: [00:00:03] Yes!\nAnn: [00:00:04] No.\n",
+    "MAXQDA": "#00:00:01-0# Ann: Um, a dog.\n#00:00:03-0# Bob: Yes!\n#00:00:04-0# Ann: No.\n",
     "time first": "0:01 Ann\nUm, a dog.\n0:03 Bob\nYes!\n0:04 Ann\nNo.\n",
 }
 
@@ -558,6 +641,92 @@ def test_turns_with_times(name, tmp_path):
         ("PAR0", "no .", None),
     ]
     assert found.notes == ("turns without an end, which have no times: 1",)
+
+
+ROWS = {
+    "f4": "Ann: Um, a dog. #00:00:02-5#\nBob: Yes! #00:00:04-0#\n",
+    "Audacity": "0.000000\t2.500000\tUm, a dog.\n2.500000\t4.000000\tYes!\n",
+    "ELAN, tab-separated": "A\t\t00:00:00.000\t0.0\t00:00:02.500\t2.5\tUm, a dog.\n"
+    "B\t\t00:00:02.500\t2.5\t00:00:04.000\t4.0\tYes!\nact@A\t\t00:00:00.000\t0.0\t00:00:02.500\t2.5\tnods\n",
+    "ELAN, milliseconds": "A\tAnn\t0\t2500\t2500\tUm, a dog.\nB\tBob\t2500\t4000\t1500\tYes!\n",
+    "whisper": "Detecting language using up to the first 30 seconds.\nDetected language: English\n"
+    "[00:00.000 --> 00:02.500]  Um, a dog.\n[00:02.500 --> 00:04.000]  Yes!\n",
+    "whisper.cpp": "[00:00:00.000 --> 00:00:02.500]   Um, a dog.\n[00:00:02.500 --> 00:00:04.000]   Yes!\n",
+    "faster-whisper": "[0.00s -> 2.50s]  Um, a dog.\n[2.50s -> 4.00s]  Yes!\n",
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_with_begin_and_end(name, tmp_path):
+    first, second = read(tmp_path, ROWS[name], "a.txt").transcript.utterances
+    assert (first.text, second.text) == ("&-um a dog .", "yes !")
+    assert [(each.span.start_ms, each.span.end_ms) for each in (first, second)] == [(0, 2500), (2500, 4000)]
+    assert [tier.raw for tier in first.tiers] == (["%act:\tnods\n"] if "act@A" in ROWS[name] else [])
+
+
+def test_bare_times_before_text_are_times(tmp_path):
+    found = read(tmp_path, "00:00:01 Um, a dog.\n00:00:03 Yes!\n00:00:04 No.\n", "a.txt")
+    assert said(found) == [("PAR", "&-um a dog .", (1000, 3000)), ("PAR", "yes !", (3000, 4000)), ("PAR", "no .", None)]
+
+
+CHAT = "@UTF8\n@Begin\n@Languages:\teng\n@Participants:\tCHI Target_Child\n*CHI:\tthe [/] the dog .\n@End\n"
+OTHERS = {
+    "CHAT": (CHAT, "the [/] the dog ."),
+    "SALT": ("$ Child, Examiner\nC (the) the dog/s.\n", "the [/] the dogs ."),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_formats_whose_names_end_in_txt(name, tmp_path):
+    text, tier = OTHERS[name]
+    assert said(read(tmp_path, text, "a.txt")) == [("CHI", tier, None)]
+
+
+def test_alternatives_and_hesitations_of_nist(tmp_path):
+    rows = (
+        "A 0.1 0.2 %hesitation",
+        "A * * <ALT_BEGIN>",
+        "A 0.4 0.2 two",
+        "A * * <ALT>",
+        "A 0.4 0.2 too",
+        "A * * <ALT_END>",
+    )
+    assert said(read(tmp_path, "".join(f"x {row}\n" for row in rows), "a.ctm")) == [("PAR", "&-uh two .", (100, 600))]
+    found = read(tmp_path, "x A ann 0 1 <o> (%hesitation) {two / too} dogs\n", "a.stm")
+    assert said(found) == [("PAR0", "&-uh two dogs .", (0, 1000))]
+
+
+def test_a_last_chunk_without_an_end_is_noted(tmp_path):
+    chunks = [{"timestamp": [0, 1.5], "text": " Um, yes."}, {"timestamp": [1.5, None], "text": " Hi there."}]
+    found = read(tmp_path, {"text": "", "chunks": chunks})
+    assert said(found) == [("PAR", "&-um yes .", (0, 1500)), ("PAR", "hi there .", None)]
+    assert found.notes == ("texts that end when they begin, which have no times: 1",)
+
+
+NAMED = {
+    "Markdown": "**Ann:** Hello.\n\n**Bob**: Hi.\n\n**Ann:** Yes.\n",
+    "in brackets": "[Ann] Hello.\n[Bob] Hi.\n[Ann] Yes.\n[Bob] No [laughs].\n",
+    "in a line": "Ann: Hello. Bob: Hi.\nAnn: Yes.\nBob: [laughs]\n",
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_names_are_not_speech(name, tmp_path):
+    found = read(tmp_path, NAMED[name], "a.txt")
+    assert said(found)[:3] == [("PAR0", "hello .", None), ("PAR1", "hi .", None), ("PAR0", "yes .", None)]
+
+
+def test_a_speaker_without_a_time_is_not_part_of_the_turn_above(tmp_path):
+    text = "Ann (00:00): Hello.\nBob: Hi.\nAnn (00:02): Yes.\nBob: Note: no.\nAnn (00:04): So.\n"
+    found = read(tmp_path, text, "a.txt")
+    assert [(who, words) for who, words, _ in said(found)] == [
+        ("PAR0", "hello ."), ("PAR1", "hi ."), ("PAR0", "yes ."), ("PAR1", "note no ."), ("PAR0", "so ."),
+    ]  # fmt: skip
+
+
+def test_an_unknown_speaker_of_whisper_cpp_is_not_speech(tmp_path):
+    found = read(tmp_path, "(speaker 0) Hello.\n(speaker 1) Hi.\n(speaker ?) Yes.\n", "a.txt")
+    assert [words for _, words, _ in said(found)] == ["hello .", "hi .", "yes ."]
 
 
 def test_times_of_day_count_from_the_first_turn(tmp_path):

@@ -25,6 +25,15 @@ CONVENTIONS = {
     "revision of a phrase": ("(a dog) a cat ran.", "<a dog> [//] a cat ran ."),
     "part word": ("(st*) story.", "&+st story ."),
     "several things in a maze": ("(um the the) the dog.", "&-um the [/] the [/] the dog ."),
+    "maze behind its words": ("I wanna (wanna) go.", "I wanna [/] wanna go ."),
+    "mazes behind their words": (
+        "And then (and then) (and then) he ran.",
+        "<And then> [/] <and then> [/] and then he ran .",
+    ),
+    "fraction": ("2 cup/s and 1/2 cup.", "two cups and one half cup ."),
+    "maze in a maze": ("(the (um)) the dog.", "the [/] &-um the dog ."),
+    "mazes that repeat one word": ("((he) he (he)) he ran.", "he [/] he [/] he [/] he ran ."),
+    "words behind a maze in a maze": ("((a) big) a small dog.", "<a big> [//] a small dog ."),
     "maze at the end": ("I want (the)>", "I want the [/-] +..."),
     "unintelligible word": ("he saw X.", "he saw xxx ."),
     "unintelligible segment": ("he saw XX there.", "he saw xxx there ."),
@@ -187,3 +196,8 @@ def test_facts_of_the_sample_describe_the_child(facts, age, sex, language, tmp_p
 def test_a_file_without_an_utterance_is_a_sentence(text, tmp_path):
     with pytest.raises(FormatError, match=r"visit\.slt.*(is it SALT|no words)"):
         read(tmp_path, text)
+
+
+def test_bound_morphemes_of_other_languages_are_spelled_as_they_stand(tmp_path):
+    transcript = read(tmp_path, "$ Child\n+ Language: Spanish\nC (el) las flor/es.\nC da+me+lo.\n")
+    assert [each.text for each in transcript.utterances] == ["el [//] las flores .", "damelo ."]

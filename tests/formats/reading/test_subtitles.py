@@ -163,6 +163,38 @@ def test_captions_without_word_times_roll_up_too(tmp_path):
     assert [words for _, words, _ in said(found)] == ["one .", "two .", "three .", "four .", "five ."]
 
 
+@pytest.mark.parametrize(
+    ("text", "turns"),
+    [
+        ("-¿Vienes?\n-¡No!", [("PAR", "vienes ?"), ("PAR0", "no !")]),
+        ('-"Yes."\n-"No."', [("PAR", "yes ."), ("PAR0", "no .")]),
+        ("－ はい。\n－ いいえ。", [("PAR", "はい ."), ("PAR0", "いいえ .")]),
+        ("АННА: да.\nБОРИС: нет.", [("PAR0", "да ."), ("PAR1", "нет .")]),
+        ("ANN (on the phone): Hi.\nBOB: No.", [("ANN", "&=on_the_phone hi ."), ("BOB", "no .")]),
+        ("-5 degrees.", [("PAR", "minus five degrees .")]),
+        ("<ruby>犬<rt>いぬ</rt></ruby>です。", [("PAR", "犬です .")]),
+        ("R&amp;D &lrm;yes.", [("PAR", "R and D yes .")]),
+    ],
+)
+def test_signs_and_names_of_other_scripts(text, turns, tmp_path):
+    found = read(tmp_path, f"{FIRST}{text}\n")
+    assert [(who, words) for who, words, _ in said(found)] == turns
+
+
+def test_a_name_within_a_line_begins_a_turn(tmp_path):
+    found = read(tmp_path, f"{FIRST}ANN: Hello. BOB: Hi.\n\n{FIRST}BOB: Yes.\n\n{FIRST}(speaker ?) No.\n")
+    turns = [("ANN", "hello ."), ("BOB", "hi ."), ("BOB", "yes ."), ("PAR", "no .")]
+    assert sorted((who, words) for who, words, _ in said(found)) == turns
+
+
+def test_cues_that_only_move_lines_are_not_read(tmp_path):
+    """As yt-dlp converts the captions of YouTube."""
+    cues = ("1,000 --> 00:00:03,000\n \none two", "3,000 --> 00:00:03,010\none two\n ")
+    last = "3,010 --> 00:00:05,000\none two\nthree"
+    found = read(tmp_path, "\n\n".join(f"00:00:0{cue}" for cue in (*cues, last)))
+    assert [words for _, words, _ in said(found)] == ["one two .", "three ."]
+
+
 def test_what_is_said_twice_is_read_twice(tmp_path):
     found = read(tmp_path, f"{FIRST}No.\n\n{FIRST}No.\n\n{FIRST}No.\n")
     assert [words for _, words, _ in said(found)] == ["no ."] * 3

@@ -128,6 +128,25 @@ FILES = {
         textgrid(**{"MOT_-_utterances": ["Hello there.", ""], "MOT_-_words": ["hello", "there"], "MOT_phones": ["HH"]}),
         [("MOT", "hello there .", (0, 1000))],
     ),
+    "tiers about words of another.TextGrid": (
+        textgrid(**{"MOT": ["Hello there.", "silence"], "act@MOT": ["points"], "MOT_gesture": ["nods"]}),
+        [("MOT", "hello there .", (0, 1000))],
+    ),
+    "WebMAUS.TextGrid": (
+        textgrid(**{"ORT-MAU": ["hello", "there", "<p:>"], "KAN-MAU": ["h@", "DE", ""], "MAU": ["h", "@"]}),
+        [("PAR", "hello there .", (0, 2000))],
+    ),
+    "WebMAUS with sentences.TextGrid": (
+        textgrid(**{"TRN": ["hello there"], "ORT-MAU": ["hello there"], "KAN-MAU": ["h@"], "MAU": ["h"]}),
+        [("TRN", "hello there .", (0, 1000))],
+    ),
+    "phones of a speaker.TextGrid": (
+        textgrid(**{"MOT": ["Hello there."], "MOT-phones": ["h"]}), [("MOT", "hello there .", (0, 1000))],
+    ),
+    "names of ELAN.TextGrid": (
+        textgrid(**{"tx@MOT": ["Hello there."], "act@MOT": ["points"]}),
+        [("MOT", "hello there .", (0, 1000))],
+    ),
 }  # fmt: skip
 
 

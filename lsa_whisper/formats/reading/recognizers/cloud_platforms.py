@@ -158,19 +158,30 @@ def read_google(found: Mapping[str, Any], source: Source, place: str) -> None:
     source.language = next(filter(None, languages), None)
     labels = ((row.get("from"), row.get("speaker")) for row, _ in rows(found.get("speaker_labels"), f"{place}: label"))
     speakers = {start: speaker_name(speaker) for start, speaker in labels if isinstance(start, int | float)}
-    words = [list(_google_words(each, here, speakers)) for each, here in best]
+    channels = [field_of(each, "channelTag", "channel_tag") for each, _ in results]
+    names = [f"channel {channel}" if len(set(channels)) > 1 and channel else "" for channel in channels]
+    words = [list(_google_words(each, here, speakers, name)) for (each, here), name in zip(best, names, strict=True)]
     if (
         words
         and any(word.speaker for word in words[-1])
         and not any(word.speaker for some in words[:-1] for word in some)
     ):
         best, words = best[-1:], words[-1:]
-    for (each, here), some in zip(best, words, strict=True):
+    ends = [seconds_of(field_of(each, "resultEndTime", "result_end_time", "resultEndOffset")) for each, _ in results]
+    starts: dict[str, Any] = {}
+    for (each, here), some, name, end in zip(best, words, names, ends, strict=False):
         text = text_of(each, "transcript")
-        source.spoken += utterances_of(some, source.language) or ([SpokenText("", text, place=here)] if text else [])
+        # Without words, all that is known is where one ends.
+        span = span_of_seconds(starts.get(name, 0.0), end, here) if end is not None else None
+        source.spoken += utterances_of(some, source.language) or (
+            [SpokenText(name, text, span, place=here)] if text else []
+        )
+        starts[name] = end if end is not None else starts.get(name, 0.0)
 
 
-def _google_words(best: Mapping[str, Any], place: str, speakers: Mapping[Any, str]) -> Iterator[RecognizedWord]:
+def _google_words(
+    best: Mapping[str, Any], place: str, speakers: Mapping[Any, str], channel: str
+) -> Iterator[RecognizedWord]:
     before: RecognizedWord | None = None
     listed = best.get("timestamps")
     for number, each in enumerate(listed if isinstance(listed, list) else (), 1):  # Watson's [word, start, end]
@@ -185,7 +196,8 @@ def _google_words(best: Mapping[str, Any], place: str, speakers: Mapping[Any, st
         end = _google_time(field_of(row, "endTime", "end_time", "endOffset", "end_offset"))
         if end is not None and start is None:
             start = 0.0  # a field that is zero may be left out
-        speaker = speaker_name(field_of(row, "speakerLabel", "speaker_label", "speakerTag", "speaker_tag") or None)
+        label = field_of(row, "speakerLabel", "speaker_label", "speakerTag", "speaker_tag") or None
+        speaker = speaker_name(label) or channel
         if text:
             before = word_of(text, start, end, speaker, here, before)
             yield before

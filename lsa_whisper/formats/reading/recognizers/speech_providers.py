@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lsa_whisper.formats.reading.recognizers.fields import first, rows, speaker_name, text_of, word_of
+from lsa_whisper.formats.reading.recognizers.fields import field_of, first, rows, speaker_name, text_of, word_of
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
 from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
 
@@ -62,11 +62,14 @@ def _deepgram_sentences(best: Mapping[str, Any], name: str, place: str) -> Itera
 
 def _deepgram_words(best: Mapping[str, Any], name: str, place: str) -> Iterator[RecognizedWord]:
     before: RecognizedWord | None = None
-    for each, here in rows(best.get("words"), f"{place}, word"):
+    words = list(rows(best.get("words"), f"{place}, word"))
+    several = len({each.get("speaker") for each, _ in words} - {None}) > 1
+    for each, here in words:
         text = text_of(each, "punctuated_word", "word")
-        speaker = speaker_name(each.get("speaker")) or (before.speaker if before else "")
+        own = speaker_name(each.get("speaker")) if several or not name else ""
+        speaker = f"{name} {own}".strip() if own else before.speaker if before else name
         if text:
-            before = word_of(text, each.get("start"), each.get("end"), name or speaker, here, before)
+            before = word_of(text, each.get("start"), each.get("end"), speaker, here, before)
             yield before
 
 
@@ -89,7 +92,8 @@ def _rev_words(monologue: Mapping[str, Any], speaker: str, place: str) -> Iterat
     for each, here in rows(monologue.get("elements"), f"{place}, element"):
         text = text_of(each, "value")
         if text:
-            before = word_of(text, each.get("ts"), each.get("end_ts"), speaker, here, before)
+            start, end = field_of(each, "ts", "timestamp"), field_of(each, "end_ts", "end_timestamp")
+            before = word_of(text, start, end, speaker, here, before)
             yield before
 
 

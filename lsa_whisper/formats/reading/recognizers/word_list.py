@@ -54,7 +54,10 @@ def _joined(tokens: list[Any]) -> list[Any]:
 
 def _parts(utterance: Any) -> list[Any]:
     inside = utterance.get("words") if isinstance(utterance, Mapping) else None
-    return inside if isinstance(inside, list) and inside else [utterance]
+    if not isinstance(inside, list) or not inside:
+        return [utterance]
+    own = {"speaker": utterance.get("speaker")}  # which its words may leave out
+    return [{**own, **word} if isinstance(word, Mapping) else word for word in inside]
 
 
 def read(found: Mapping[str, Any], source: Source, place: str) -> None:

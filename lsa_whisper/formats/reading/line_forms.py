@@ -1,0 +1,122 @@
+"""Lines of plain text in the forms of several programs, rewritten in one: ``NAME: text`` and ``[0:01:02] NAME: text``.
+
+- f4 and MAXQDA write ``#00:01:02-5#``: f4 where a paragraph ends, MAXQDA where it begins.
+- Descript and Sonix write the time behind the name: ``Ann: [00:01:02] Hello.``
+- Markdown has bold names: ``**Ann:** Hello.``
+- Some write the speaker in brackets: ``[Ann] Hello.``; whisper.cpp writes ``(speaker 0)``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence, Set
+
+from lsa_whisper.formats.reading.cues import bracketed_speakers, with_colons
+from lsa_whisper.formats.reading.tags import chat_of
+
+NumberedLines = Sequence[tuple[int, str]]
+"""The lines of a text with their numbers."""
+
+_HASHED = re.compile(r"#(\d{1,2}:\d{2}:\d{2})(?:[-.,](\d{1,3}))?#")
+_HASHED_END = re.compile(rf"(?P<text>.*\S)\s*{_HASHED.pattern}")
+_BOLD_NAME = re.compile(r"(?:\*\*|__)([^\W\d_][^*_:]{0,40})(?::(?:\*\*|__)|(?:\*\*|__)\s?:)\s*(?=\S)")
+_TIME_BEHIND = re.compile(
+    r"([^\W\d_][\w .'-]{0,40}):\s*([\[(](?:\d{1,3}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?[\])])\s*(\S.*)"
+)
+_BARE_TIME = re.compile(r"((?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)\s+(\S.*)")
+_NAME_ALONE = re.compile(r"(?:<([^\W\d_][\w .'-]{0,30})>\s+|([^\W\d_][\w .'-]{0,30})\t\s*)(?=\S)")
+UNKNOWN_SPEAKER = re.compile(r"\(speaker \?\)\s*")
+"""What whisper.cpp writes where both channels speak."""
+_MIN_NUMBERED = 3
+_PREFIXED = re.compile(r"[^\W\d_][\w .'-]{0,30}:\s")
+
+
+def in_one_form(lines: NumberedLines) -> list[tuple[int, str]]:
+    """Return ``lines`` with speakers and times as most programs write them.
+
+    >>> in_one_form([(1, "**Ann:** Hello."), (2, "B: [00:02] Hi."), (3, "(speaker ?) Hm.")])
+    [(1, 'Ann: Hello.'), (2, 'B: [00:02] Hi.'), (3, 'Hm.')]
+    >>> in_one_form([(1, "I: Hello. #00:00:03-5#"), (2, "B: Hi. #00:00:08-1#")])
+    [(1, '[00:00:00] I: Hello.'), (2, '[00:00:03.5] B: Hi.'), (2, '[00:00:08.1]')]
+    """
+    made = [(number, UNKNOWN_SPEAKER.sub("", _BOLD_NAME.sub(r"\1: ", line, count=1))) for number, line in lines]
+    return _with_colons(_with_times_first(_with_bare_times(_with_hashed_times(made))))
+
+
+def _with_hashed_times(lines: NumberedLines) -> list[tuple[int, str]]:
+    """Return lines with f4's times in brackets; of lines that end in them, each begins where the one before ends."""
+    ends = [_HASHED_END.fullmatch(line) for _, line in lines]
+    made, before = [], "00:00:00"
+    for (number, line), end in zip(lines, ends, strict=True):
+        if end and 2 * sum(map(bool, ends)) >= len(lines):
+            made.append((number, f"[{before}] {end['text']}"))
+            before = _HASHED.sub(_clock, line[end.end("text") :].strip())
+        else:
+            made.append((number, _HASHED.sub(lambda match: f"[{_clock(match)}]", line)))
+    return [*made, (lines[-1][0], f"[{before}]")] if before != "00:00:00" else made
+
+
+def _clock(match: re.Match[str]) -> str:
+    return f"{match[1]}.{match[2]}" if match[2] else match[1]
+
+
+def _with_bare_times(lines: NumberedLines) -> list[tuple[int, str]]:
+    """Return lines with the time in brackets, if each begins with one and has text behind it."""
+    times = [_BARE_TIME.fullmatch(line) for _, line in lines]
+    if len(lines) < _MIN_NUMBERED or not all(times):
+        return list(lines)
+    return [(number, f"[{time[1]}] {time[2]}") for (number, _), time in zip(lines, times, strict=True) if time]
+
+
+def _with_times_first(lines: NumberedLines) -> list[tuple[int, str]]:
+    """Return lines with the time before the name, if each line with a name has it behind."""
+    behind = [_TIME_BEHIND.fullmatch(line) for _, line in lines]
+    if sum(map(bool, behind)) < sum(_PREFIXED.match(line) is not None for _, line in lines):
+        return list(lines)
+    return [
+        (number, f"{match[2]} {match[1]}: {match[3]}" if match else line)
+        for (number, line), match in zip(lines, behind, strict=True)
+    ]
+
+
+def _with_colons(lines: NumberedLines) -> list[tuple[int, str]]:
+    """Return lines with ``Ann: `` for ``[Ann] ``, if most of them have it: sounds stand in brackets, too."""
+    speakers = bracketed_speakers(line for _, line in lines if line[:1] in ("[", "("))
+    made = [(number, with_colons(line, speakers)) for number, line in lines]
+    changed = sum(one != other for one, other in zip(lines, made, strict=True))
+    return made if 2 * changed > len(lines) else list(lines)
+
+
+def cut_before(names: Set[str], lines: Iterable[str]) -> tuple[str, ...]:
+    """Return ``lines``, of which those with one of ``names`` behind a sentence are cut before it.
+
+    If one of them is in capitals, any name in capitals is one.
+
+    >>> cut_before({"Ann", "Bob"}, ["Ann: Hello. Bob: Hi.", "Bob: She said: no."])
+    ('Ann: Hello.', 'Bob: Hi.', 'Bob: She said: no.')
+    """
+    named = "|".join(map(re.escape, sorted(filter(None, names))))
+    named += r"|[A-Z][A-Z .]{1,20}" if any(len(name) > 1 and name.isupper() for name in names) else ""
+    inside = re.compile(rf"(?<=[.?!…\"”)\]])\s+(?=(?:{named}):\s)")
+    return tuple(part for line in lines for part in inside.split(line)) if named else tuple(lines)
+
+
+def without_numbers(lines: list[tuple[int, str]], notes: list[str]) -> list[tuple[int, str]]:
+    """Return ``lines`` without their own numbers, which count them from the first on, and note it."""
+    numbered = [re.match(r"(\d{1,5})(?:[.)]|(?=\s))\s+(?=\S)", line) for _, line in lines]
+    numbers = [int(match[1]) for match in numbered if match]
+    counts = (list(range(first, first + len(lines))) for first in (0, 1))
+    if len(lines) < _MIN_NUMBERED or numbers not in counts:
+        return lines
+    notes.append(f"numbers of lines, which are left out: {len(numbers)}")
+    return [(at, line[match.end() :]) for (at, line), match in zip(lines, numbered, strict=True) if match]
+
+
+def with_colon(line: str) -> str:
+    r"""Return a line whose speaker stands before a tab, or alone in angle brackets, as ``NAME: text``.
+
+    >>> with_colon("<Ann> Hello."), with_colon("Ann\tHello."), with_colon("<pause> Hello.")
+    ('Ann: Hello.', 'Ann: Hello.', '<pause> Hello.')
+    """
+    match = _NAME_ALONE.match(line)
+    return line if match is None or chat_of(match[1] or "") else f"{match[1] or match[2]}: {line[match.end() :]}"
