@@ -167,10 +167,8 @@ class CheckpointSchedule(TrainerCallback):
 
     def saved(self, seconds: float) -> None:
         """Take note of a checkpoint whose saving took ``seconds``."""
-        self._since, self._interval_s = (
-            time.monotonic(),
-            min(MAX_INTERVAL_S, max(MIN_INTERVAL_S, seconds / COST)),
-        )
+        self._since = time.monotonic()
+        self._interval_s = min(MAX_INTERVAL_S, max(MIN_INTERVAL_S, seconds / COST))
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Start the clock."""

@@ -55,10 +55,7 @@ class DevDecoder:
         language = next(iter(getattr(generation_config, "lang_to_id", None) or {"<|en|>": 0})).strip("<|>")
         prompt = decoder_prompt(self._tokenizer, generation_config, language=language)
         full = decoder_prompt(
-            self._tokenizer,
-            generation_config,
-            language=language,
-            with_timestamps=bool(self._rules.timestamps_s),
+            self._tokenizer, generation_config, language=language, with_timestamps=bool(self._rules.timestamps_s)
         )
         behind = DecodingStyle(start.labels).before(prompt, self._tokenizer, generation_config, "", self._positions)
         tags = behind.index(self._start_token)

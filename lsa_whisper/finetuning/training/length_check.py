@@ -93,10 +93,7 @@ def little_data(windows: WindowDataset) -> str | None:
     )
 
 
-_NEEDS = {
-    "cosine_with_min_lr": "min_lr or min_lr_rate",
-    "warmup_stable_decay": "num_decay_steps",
-}
+_NEEDS = {"cosine_with_min_lr": "min_lr or min_lr_rate", "warmup_stable_decay": "num_decay_steps"}
 HIGH_RATE, LOW_RATE = 0.01, 1e-8
 """Learning rates above and below which a warning comes: ten times that of a LoRA, and what changes no weight."""
 _PARTS, _ROUNDING = 16, 1e-6
@@ -123,11 +120,7 @@ def schedule_problem(recipe: Recipe, steps: int) -> str | None:
     warmup = math.ceil(training.warmup_steps if training.warmup_steps >= 1 else training.warmup_steps * steps)
     try:
         schedule: Any = get_scheduler(
-            name,
-            optimizer,
-            num_warmup_steps=warmup,
-            num_training_steps=steps,
-            scheduler_specific_kwargs=kwargs or None,
+            name, optimizer, num_warmup_steps=warmup, num_training_steps=steps, scheduler_specific_kwargs=kwargs or None
         )
         shares = [float(schedule.lr_lambdas[0](step)) for step in _steps_to_see(steps, warmup)]
     except Exception as error:  # each schedule raises what its function happens to raise
