@@ -12,9 +12,8 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 _LOCK_AGE_S = 600.0  # a cold build of the slowest op takes about two minutes; an older lock has no builder left
@@ -184,10 +183,15 @@ def shared_memory(folder: Path = Path("/dev/shm")) -> Iterator[Finding]:
     yield Finding("shared memory", "warn" if low else "ok", f"{size:.1f} GiB in {folder}", remedy)
 
 
+def hub_cache_folder() -> Path:
+    """Return the folder of the Hugging Face hub's cache; it need not exist."""
+    home = os.environ.get("HF_HOME") or cache_home() / "huggingface"
+    return Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub").expanduser()
+
+
 def hub_cache() -> Iterator[Finding]:
     """Yield the cache folder of the Hugging Face hub, its number of models, and whether it can take more."""
-    home = os.environ.get("HF_HOME") or cache_home() / "huggingface"
-    folder = Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub").expanduser()
+    folder = hub_cache_folder()
     models = len(list(folder.glob("models--*"))) if folder.is_dir() else 0
     found = f"{folder}: {models} {'model' if models == 1 else 'models'}"
     offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
@@ -258,9 +262,7 @@ def release_freed_memory() -> None:
     Batches of many shapes leave gaps in the heap, which grows by tens of megabytes over a recording of hours. A call
     takes a millisecond.
     """
-    trim = _of_glibc("malloc_trim")
-    if trim:
-        trim(0)
+    _call_glibc("malloc_trim", 0)
 
 
 def share_one_heap() -> None:
@@ -269,9 +271,7 @@ def share_one_heap() -> None:
     By default each thread has a heap of its own, with gaps of its own. With one heap, tensors of one thread fill the
     gaps that another has left; the threads of a decoder seldom ask for memory at the same time.
     """
-    mallopt = _of_glibc("mallopt")
-    if mallopt:
-        mallopt(_M_ARENA_MAX, 1)
+    _call_glibc("mallopt", _M_ARENA_MAX, 1)
 
 
 def return_large_tensors() -> None:
@@ -279,14 +279,10 @@ def return_large_tensors() -> None:
 
     By default tensors of up to 32 MiB share a heap, whose gaps are kept.
     """
-    mallopt = _of_glibc("mallopt")
-    if mallopt:
-        mallopt(_M_MMAP_THRESHOLD, _LARGE)
+    _call_glibc("mallopt", _M_MMAP_THRESHOLD, _LARGE)
 
 
-@cache
-def _of_glibc(name: str) -> Callable[..., int] | None:
-    if not sys.platform.startswith("linux"):
-        return None
-    library = ctypes.CDLL(None)
-    return getattr(library, name, None) if hasattr(library, "gnu_get_libc_version") else None
+def _call_glibc(name: str, *arguments: int) -> None:
+    library = ctypes.CDLL(None) if sys.platform.startswith("linux") else None
+    if hasattr(library, "gnu_get_libc_version"):
+        getattr(library, name)(*arguments)

@@ -150,33 +150,20 @@ def run_tasks(
                 report(busy[worker], event)
                 continue
             number = busy.pop(worker)
-            if isinstance(event, WorkerDied):
+            if died := isinstance(event, WorkerDied):
                 deaths[number] += 1
                 if deaths[number] < _TRIES:
                     waiting.appendleft(number)
-                else:
-                    yield number, _checked(TaskError(WorkerDiedError(event.reason)), fatal)
-                if waiting:
                     start(pool.start_worker())
-                continue
-            if waiting and not _is_fatal(event, fatal):
-                start(worker)
-            else:
+                    continue
+                event = TaskError(WorkerDiedError(event.reason))
+            if isinstance(event, TaskError) and isinstance(event.error, fatal):
+                raise event.error
+            if waiting:
+                start(pool.start_worker() if died else worker)
+            elif not died:
                 pool.stop_worker(worker)
-            yield number, _checked(event, fatal)
-
-
-def _is_fatal(event: TaskResult[ResultT] | TaskError, fatal: tuple[type[Exception], ...]) -> bool:
-    return isinstance(event, TaskError) and isinstance(event.error, fatal)
-
-
-OutcomeT = TypeVar("OutcomeT", bound="TaskResult[Any] | TaskError")
-
-
-def _checked(event: OutcomeT, fatal: tuple[type[Exception], ...]) -> OutcomeT:
-    if isinstance(event, TaskError) and isinstance(event.error, fatal):
-        raise event.error
-    return event
+            yield number, event
 
 
 def _picklable(error: Exception) -> Exception:
