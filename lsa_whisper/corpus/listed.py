@@ -43,12 +43,7 @@ def is_listed(path: Path) -> bool:
 
 
 def discover_listed(
-    path: Path,
-    out: Path,
-    *,
-    media: Path | None = None,
-    card: Path | None = None,
-    speaker_from: str | None = None,
+    path: Path, out: Path, *, media: Path | None = None, card: Path | None = None, speaker_from: str | None = None
 ) -> tuple[list[Session], list[FailedFile]]:
     """Return the sessions of the corpus at ``path``, and the recordings that are not used.
 

@@ -110,8 +110,8 @@ def _discover(folder: Path, media: Path | None, card: Path | str | None) -> tupl
     alone = folder.is_file()
     root = folder.parent if alone else folder
     files, skipped_files = ([folder], []) if alone else list_files(folder)
-    list_transcripts = [path for path in files if is_transcript(path)]
-    if not list_transcripts:
+    transcripts = [path for path in files if is_transcript(path)]
+    if not transcripts:
         reason = f" ({skipped_files[0].path}: {skipped_files[0].reason})" if skipped_files else ""
         raise CorpusError(f"{folder}: contains no CHAT transcript (*.cha){reason}; name a folder of transcripts")
     facts = find_card(root, card)
@@ -121,7 +121,7 @@ def _discover(folder: Path, media: Path | None, card: Path | str | None) -> tupl
         recordings, skipped_files = [*recordings, *media_files], [*skipped_files, *unreadable_media]
     recording_index = RecordingIndex(recordings)
     sessions = []
-    for path in list_transcripts:
+    for path in transcripts:
         try:
             sessions.append(_session(path, root, media, facts, recording_index))
         except (AudioError, ChatSyntaxError) as error:

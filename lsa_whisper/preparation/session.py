@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections import Counter
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from lsa_whisper.checkpoint.whisper_constants import CONTEXT_S, DECODER_POSITIONS
@@ -203,15 +203,15 @@ def _last_utterances(before: Window, room: int) -> str:
 
 def _source(one: Candidate, session: Session) -> UtteranceRecord:
     span = one.utterance.span or one.span
-    source = UtteranceRecord(
+    return UtteranceRecord(
         file=str(session.path.absolute()),
         line=one.utterance.line,
         speaker=session.speakers[one.utterance.speaker],
         start_ms=span.start_ms,
         end_ms=span.end_ms,
         text=one.utterance.text,
+        reason=one.reason or "",
     )
-    return replace(source, reason=one.reason) if one.reason else source
 
 
 def _counts(members: tuple[Candidate, ...], roles: dict[str, str]) -> dict[str, dict[str, int]]:
