@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.settings.run import RunSettings
+from lsa_whisper.finetuning.settings.values import changed_values
 from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
 from lsa_whisper.finetuning.workload.parameters import MicroBatch, ParameterCounts
 
@@ -84,8 +85,7 @@ class Strategy:
         yield f"strategy={self.name}"
         if "fsdp" not in self.own_settings:
             plain = type(recipe.fsdp)()
-            differing = (key for key in vars(plain) if getattr(recipe.fsdp, key) != getattr(plain, key))
-            yield from (f"fsdp.{key}={str(getattr(plain, key)).lower()}" for key in differing)
+            yield from (f"fsdp.{key}={str(getattr(plain, key)).lower()}" for key in changed_values(recipe.fsdp))
         if recipe.deepspeed and "deepspeed" not in self.own_settings:
             yield "deepspeed={}"
         if recipe.auto_micro_batch and "auto_micro_batch" not in self.own_settings:

@@ -196,8 +196,7 @@ def overall_scores(files: Sequence[FileScores], classes: frozenset[Disfluency]) 
     found: dict[str, float] = {}
     for metric in METRICS:
         if metric.key in SCORES:
-            numerator, denominator = (
-                sum(part) for part in zip(*(metric.fraction(f, classes) for f in files), strict=True)
-            )
+            fractions = (metric.fraction(file, classes) for file in files)
+            numerator, denominator = map(sum, zip(*fractions, strict=True))
             found |= {metric.key: numerator / denominator} if denominator else {}
     return found

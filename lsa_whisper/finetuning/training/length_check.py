@@ -76,21 +76,14 @@ def shortest_input(recipe: Recipe, windows: WindowDataset) -> int:
 
 def data_remarks(recipe: Recipe, windows: WindowDataset, processes: int) -> Iterator[str]:
     """Yield what to expect where the data are little, or fewer than an optimizer step takes."""
-    yield from filter(None, (little_data(windows),))
+    if (hours := float(np.sum(windows.durations)) / _S_PER_HOUR) < LITTLE_HOURS:
+        yield (
+            f"little data: {hours:.2g} h of speech; half an hour holds a few dozen examples of a rare disfluency, and "
+            "less teaches the frequent ones at best: judge the model on other recordings (lsa-whisper evaluate)"
+        )
     step_windows = recipe.training.effective_batch * recipe.window_ranks(processes)
     if recipe.training.gradient_accumulation_steps > 1 and step_windows > len(windows):
         yield f"an optimizer step takes {step_windows} windows, but there are {len(windows)}: each step sees them all"
-
-
-def little_data(windows: WindowDataset) -> str | None:
-    """Return what to expect of a run on less than half an hour of speech, ``None`` if there is more."""
-    hours = float(np.sum(windows.durations)) / _S_PER_HOUR
-    if hours >= LITTLE_HOURS:
-        return None
-    return (
-        f"little data: {hours:.2g} h of speech; half an hour holds a few dozen examples of a rare disfluency, and less "
-        "teaches the frequent ones at best: judge the model on other recordings (lsa-whisper evaluate)"
-    )
 
 
 _NEEDS = {"cosine_with_min_lr": "min_lr or min_lr_rate", "warmup_stable_decay": "num_decay_steps"}

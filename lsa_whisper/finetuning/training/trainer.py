@@ -106,9 +106,8 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
             self.compute_loss_context_manager = functools.partial(
                 torch.autocast, arguments.device.type, getattr(torch, dtype)
             )
-        self.optimizer_cls_and_kwargs = optimizer_class(recipe, arguments) or strategy_of(recipe).optimizer_class(
-            recipe, arguments
-        )
+        own_optimizer = optimizer_class(recipe, arguments)
+        self.optimizer_cls_and_kwargs = own_optimizer or strategy_of(recipe).optimizer_class(recipe, arguments)
         self.base = FrozenBase(self.model, arguments.device) if recipe.loss.kl_to_base else None
         decay = recipe.training.ema_decay
         self.average = WeightAverage(self.model, decay) if decay is not None else None
@@ -132,7 +131,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         if self.mesh is not None:
             share_batches(self.accelerator, self.mesh)
         if self.pipeline is not None:
-            self.pipeline.run_in(self.accelerator.autocast)
+            self.pipeline.stage.autocast = self.accelerator.autocast
             self.accelerator.clip_grad_norm_ = self.pipeline.clip_gradients
         self.accelerator.clip_grad_norm_ = self.finite.recorded_norm(self.accelerator.clip_grad_norm_)
 
@@ -192,7 +191,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         if self.pipeline is None:
             loss = self.finite.add_loss(super().training_step(model, inputs, num_items_in_batch))
             if self.recipe.steps_in_backward:
-                self.finite.add_norm(inner_optimizer(self.optimizer).gradient_norm())
+                self.finite.norm = inner_optimizer(self.optimizer).gradient_norm()
             return loss
         model.train()
         # transformers adds up the tokens of all ranks, which have the same windows here.

@@ -38,7 +38,7 @@ def stage_layers(shape: Shape, stages: int) -> tuple[int, ...]:
     Raises:
         RecipeError: If there are fewer layers than stages.
 
-    >>> from lsa_whisper.finetuning.memory import SHAPES
+    >>> from lsa_whisper.finetuning.workload.shape import SHAPES
     >>> stage_layers(SHAPES["large-v3"], 4)
     (10, 10, 10, 34)
     """
