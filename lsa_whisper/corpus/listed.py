@@ -15,7 +15,6 @@ from lsa_whisper import chat
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.corpus.card import Card, find_card
 from lsa_whisper.corpus.session import Session, by_pattern
-from lsa_whisper.corpus.speaker_groups import SpeakerPattern
 from lsa_whisper.errors import AudioError, CorpusError, FormatError
 from lsa_whisper.formats.reading.data_folders import dataset_rows, is_datasets_folder, is_kaldi, kaldi_sources
 from lsa_whisper.formats.reading.files import decode_bytes, read_bytes
@@ -73,10 +72,7 @@ def discover_listed(
                 skipped.append(FailedFile(Path(source.recording or source.name), str(error)))
     except FormatError as error:
         raise CorpusError(str(error)) from error
-    if speaker_from is not None:
-        pattern = SpeakerPattern(speaker_from)
-        sessions = [by_pattern(session, pattern) for session in sessions]
-    return sessions, skipped
+    return by_pattern(sessions, speaker_from), skipped
 
 
 def _listed(path: Path) -> Iterator[_Listed]:

@@ -26,7 +26,7 @@ from lsa_whisper.preparation.screening import DUPLICATE
 from lsa_whisper.preparation.session import PrepareOptions, SessionResult, UtteranceRecord, WindowRow, process_session
 from lsa_whisper.preparation.shards import partial_name, plan, write_shards
 from lsa_whisper.preparation.spliced_session import remove_spliced, with_spliced
-from lsa_whisper.preparation.statistics import Prepared, Rejections, SplicedCounts, SplitCounts, add_counts
+from lsa_whisper.preparation.statistics import Prepared, Rejections, SplicedCounts, SplitCounts
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.atomic_write import replace_file
 from lsa_whisper.system.files import FailedFile
@@ -226,7 +226,8 @@ def _write_manifests(paths: Iterable[Path], out: Path) -> _Counts:
             else:
                 split = item.segment.split
                 counts.by_split[split].add(item)
-                add_counts(counts.roles, item.counts)
+                for role, count in item.counts.items():
+                    counts.roles.setdefault(role, Counter()).update(count)
                 if split == "train":
                     counts.spliced.add(item)
                 files[SPLITS.index(split)].write(serialize_row(item.segment, folder) + "\n")

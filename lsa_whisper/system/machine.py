@@ -97,9 +97,7 @@ def cache_home() -> Path:
 def compiled(caches: list[Path]) -> Iterator[Finding]:
     """Yield which of DeepSpeed's extensions are compiled; the others are compiled on first use."""
     ops = sorted({library.stem for cache in caches if cache.is_dir() for library in cache.glob("*/*/*.so")})
-    yield Finding(
-        "extensions", "ok", ", ".join(ops) if ops else "none compiled yet; each takes a minute or two on first use"
-    )
+    yield Finding("extensions", "ok", ", ".join(ops) or "none compiled yet; each takes a minute or two on first use")
 
 
 def stale_locks(caches: list[Path]) -> Iterator[Finding]:
@@ -112,12 +110,11 @@ def stale_locks(caches: list[Path]) -> Iterator[Finding]:
             age_s = time.time() - lock.stat().st_mtime
         except FileNotFoundError:  # its build has just ended
             continue
+        remedy = f"rm '{lock}'"
         if age_s > _LOCK_AGE_S:
-            yield Finding("build locks", "problem", f"{lock} is {age_s / 60:.0f} min old", f"rm '{lock}'")
+            yield Finding("build locks", "problem", f"{lock} is {age_s / 60:.0f} min old", remedy)
         else:
-            yield Finding(
-                "build locks", "warn", f"{lock} is {age_s:.0f} s old", f"if nothing is compiling: rm '{lock}'"
-            )
+            yield Finding("build locks", "warn", f"{lock} is {age_s:.0f} s old", f"if nothing is compiling: {remedy}")
 
 
 def memory(*, needed_gib: float = _MIN_MEMORY_GIB) -> Iterator[Finding]:
