@@ -73,7 +73,7 @@ def finish_part(pair: tuple[Session, str], *, options: PrepareOptions, parts: Pa
         error.add_note(f"while preparing {session.path}")
         raise
     if result:  # a process of a killed call may still write the same file
-        replace_file(json.dumps(result.as_dict()), path, own=True)
+        replace_file(json.dumps(asdict(result)), path, own=True)
     return path, ""
 
 

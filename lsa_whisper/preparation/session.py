@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from lsa_whisper.checkpoint.whisper_constants import CONTEXT_S, DECODER_POSITIONS
@@ -83,13 +83,9 @@ class SessionResult:
     rejected: tuple[UtteranceRecord, ...]
     facts: dict[str, float] = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, found: dict[str, Any]) -> SessionResult:
-        """Return the result that :meth:`as_dict` described."""
+        """Return the result that was turned into a dictionary by ``dataclasses.asdict``."""
         rows = (
             WindowRow(
                 Segment(**row["segment"]),

@@ -36,7 +36,6 @@ class WorkerFunction(Protocol[ItemContraT, ResultCoT]):
 
     def __call__(self, item: ItemContraT, report: Report, /) -> ResultCoT:
         """Return the result for ``item``."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -85,19 +84,15 @@ class WorkerPool(Protocol[ItemContraT, ResultT]):
 
     def start_worker(self) -> Any:
         """Return a fresh worker."""
-        ...
 
     def submit(self, worker: Any, item: ItemContraT) -> None:
         """Give a task to an idle worker."""
-        ...
 
     def wait(self) -> list[tuple[Any, WorkerEvent[ResultT]]]:
         """Return the next events; block until there is one."""
-        ...
 
     def stop_worker(self, worker: Any) -> None:
         """End an idle worker."""
-        ...
 
 
 def run_task(function: WorkerFunction[ItemT, ResultT], item: ItemT, report: Report) -> TaskResult[ResultT] | TaskError:
