@@ -12,9 +12,9 @@ import soundfile
 import torch
 
 from lsa_whisper import checkpoint, manifest
-from lsa_whisper.finetuning.memory import SHAPES, Shape
 from lsa_whisper.finetuning.recipe import ScratchModel
 from lsa_whisper.finetuning.training import model as scratch
+from lsa_whisper.finetuning.workload.shape import SHAPES, Shape
 from lsa_whisper.labels import Labels
 
 TINIEST = Shape(64, 2, 2, mels=80, vocabulary=3000)

@@ -15,9 +15,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.checkpoint import is_local, model_overview
+from lsa_whisper.checkpoint import model_overview
 from lsa_whisper.checkpoint.choice import resolve_model
 from lsa_whisper.checkpoint.user_settings import read_settings
+from lsa_whisper.checkpoint.verification import is_local
 from lsa_whisper.errors import first_line
 from lsa_whisper.system import machine
 from lsa_whisper.system.device import has_kernels, has_native_bf16, torch_for

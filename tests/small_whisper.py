@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from transformers import WhisperConfig, WhisperForConditionalGeneration
 
-from lsa_whisper.finetuning.memory import Shape
+from lsa_whisper.finetuning.workload.shape import Shape
 
 SHAPE = Shape(32, 2, 3, mels=8, vocabulary=101, source_positions=20, target_positions=16, feed_forward=48)
 

@@ -20,10 +20,11 @@ from benchmarks.gpu import material
 from benchmarks.gpu.record import Record
 from benchmarks.gpu.setting import Setting
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.finetuning.memory import Hardware, TrainingJob
+from lsa_whisper.finetuning.memory import Hardware
 from lsa_whisper.finetuning.memory.configuration import configuration_of
 from lsa_whisper.finetuning.memory.estimate import micro_batch_of
 from lsa_whisper.finetuning.memory.memory_use import CONTEXT
+from lsa_whisper.finetuning.memory.plan import TrainingJob
 from lsa_whisper.finetuning.recipe import Recipe, read_recipe
 from lsa_whisper.finetuning.training import run
 from lsa_whisper.finetuning.training.requirements import check_requirements

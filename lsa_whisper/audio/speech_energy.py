@@ -8,6 +8,7 @@ false alarms: an additional window costs a second, a missed word is lost.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -137,10 +138,7 @@ def find_speech(blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> Spee
     >>> find_speech([np.zeros(16_000, np.float32), tone, np.zeros(16_000, np.float32)], 16_000).regions
     ((49, 101),)
     """
-    levels = EnergyMeter(rate_hz)
-    for _ in levels.measure(blocks):
-        pass
-    level = levels.smoothed()
+    level = _levels_db(blocks, rate_hz)
     return SpeechActivity(level, merge_active_frames(loud_frames(level)))
 
 
@@ -170,11 +168,14 @@ def silence_of(samples: npt.NDArray[np.float32], rate_hz: int) -> npt.NDArray[np
     >>> silence_of(np.concatenate([tone, np.zeros(1600, np.float32)]), 16_000).round().tolist()
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]
     """
-    levels = EnergyMeter(rate_hz)
-    for _ in levels.measure([samples]):
-        pass
-    level = levels.smoothed()
+    level = _levels_db([samples], rate_hz)
     return SpeechActivity(level, ()).silence(TimeSpan(0, round(1000 * FRAME_S * len(level))))
+
+
+def _levels_db(blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> npt.NDArray[np.float32]:
+    levels = EnergyMeter(rate_hz)
+    deque(levels.measure(blocks), maxlen=0)  # only passes through
+    return levels.smoothed()
 
 
 class EnergyMeter:

@@ -57,12 +57,8 @@ def detect_speech(name: str, blocks: Iterable[npt.NDArray[np.float32]], rate_hz:
     level = levels.smoothed()
     # The model's chunks last 32 ms, frames 20 ms: a frame gets the probability of the chunk around its middle.
     middles = ((np.arange(len(level)) + 0.5) * FRAME_S * _RATE_HZ / _CHUNK).astype(int)
-    by_frame = (
-        probabilities[np.minimum(middles, len(probabilities) - 1)]
-        if len(probabilities)
-        else np.zeros(len(level), np.float32)
-    )
-    heard = _active(by_frame)
+    chunks = np.minimum(middles, len(probabilities) - 1)
+    heard = _active(probabilities[chunks] if len(probabilities) else np.zeros(len(level), np.float32))
     voiced = merge_active_frames(heard)
     regions = voiced if name == "silero" else merge_active_frames(heard | loud_frames(level, heard))
     return SpeechActivity(level, regions, voiced)

@@ -19,7 +19,7 @@ from lsa_whisper.checkpoint.merging import merge
 from lsa_whisper.checkpoint.overview import model_overview, overview_line
 from lsa_whisper.checkpoint.saving import save
 from lsa_whisper.checkpoint.stored_weights import StoredWeights, folder_of_weights
-from lsa_whisper.checkpoint.verification import is_converted, is_local
+from lsa_whisper.checkpoint.verification import is_converted
 from lsa_whisper.checkpoint.vocabulary import (
     add_previous_text,
     decoder_prompt,
@@ -44,7 +44,6 @@ __all__ = [
     "folder_of_weights",
     "has_timestamps",
     "is_converted",
-    "is_local",
     "language_tokens",
     "load",
     "load_converted",

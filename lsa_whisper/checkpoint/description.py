@@ -6,7 +6,7 @@ is refused before anything runs), ``warn`` where something is to be known or don
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -104,90 +104,69 @@ def describe_files(folder: Path, base: Path | None = None) -> tuple[Finding, ...
     except CheckpointError as error:
         found, _, remedy = str(error).rpartition("; ")
         return (Finding("files", "problem", found, remedy),)
-    checks: tuple[Callable[[ModelFiles], Iterator[Finding]], ...] = (_kind, _mels, _context, _layers, _weights)
-    rows = [row for check in checks for row in check(files)]
+    rows = (check(files) for check in (_kind, _mels, _context, _layers, _weights))
     return (*rows, *token_rows(files.config, files.generation, files.tokens, files.context_s))
 
 
-def _kind(files: ModelFiles) -> Iterator[Finding]:
+def _kind(files: ModelFiles) -> Finding:
+    found = "Whisper"
     if files.tokens.verbatim_tags:
         found = "CrisperWhisper 2: a verbatim tag before each prompt, fillers as [UM]"
-        yield Finding("model", "ok", found)
     elif files.tokens.space is not None:
-        yield Finding("model", "ok", "CrisperWhisper 1: spaces are tokens of their own, and pauses in word times")
+        found = "CrisperWhisper 1: spaces are tokens of their own, and pauses in word times"
     elif files.config["decoder_layers"] < files.config["encoder_layers"]:
-        yield Finding("model", "ok", "distilled Whisper")
-    else:
-        yield Finding("model", "ok", "Whisper")
+        found = "distilled Whisper"
+    return Finding("model", "ok", found)
 
 
-def _mels(files: ModelFiles) -> Iterator[Finding]:
+def _mels(files: ModelFiles) -> Finding:
     model, extractor = files.config["num_mel_bins"], files.preprocessor["feature_size"]
-    if model != extractor:
-        yield Finding(
-            "mels", "problem", f"the model takes {model} mel bins, its preprocessor makes {extractor}",
-            f"copy {PREPROCESSOR_FILES[0]} of a model with {model} mel bins",
-        )  # fmt: skip
-    else:
-        yield Finding("mels", "ok", f"{model} mel bins")
+    if model == extractor:
+        return Finding("mels", "ok", f"{model} mel bins")
+    found = f"the model takes {model} mel bins, its preprocessor makes {extractor}"
+    return Finding("mels", "problem", found, f"copy {PREPROCESSOR_FILES[0]} of a model with {model} mel bins")
 
 
-def _context(files: ModelFiles) -> Iterator[Finding]:
+def _context(files: ModelFiles) -> Finding:
     rate_hz, window_s = files.preprocessor["sampling_rate"], files.preprocessor["chunk_length"]
     if rate_hz != _SAMPLE_RATE_HZ:
-        yield Finding(
-            "context", "problem", f"expects {rate_hz} Hz, recordings are loaded at {_SAMPLE_RATE_HZ} Hz",
-            "use another model",
-        )  # fmt: skip
-    elif abs(files.context_s - window_s) >= 1:
-        yield Finding(
-            "context", "problem", f"the encoder takes {files.context_s:g} s, its preprocessor makes {window_s:g} s",
-            f"set chunk_length to {files.context_s:g} in {PREPROCESSOR_FILES[0]}",
-        )  # fmt: skip
-    else:
-        yield Finding("context", "ok", f"{files.context_s:g} s, {files.config['max_target_positions']} decoder tokens")
+        found = f"expects {rate_hz} Hz, recordings are loaded at {_SAMPLE_RATE_HZ} Hz"
+        return Finding("context", "problem", found, "use another model")
+    if abs(files.context_s - window_s) >= 1:
+        found = f"the encoder takes {files.context_s:g} s, its preprocessor makes {window_s:g} s"
+        remedy = f"set chunk_length to {files.context_s:g} in {PREPROCESSOR_FILES[0]}"
+        return Finding("context", "problem", found, remedy)
+    return Finding("context", "ok", f"{files.context_s:g} s, {files.config['max_target_positions']} decoder tokens")
 
 
-def _layers(files: ModelFiles) -> Iterator[Finding]:
-    counts = {}
-    for stack in ("encoder", "decoder"):
-        counts[stack] = files.config[f"{stack}_layers"]
-        if counts[stack] != (held := layers_in(files.shapes, stack)):
-            yield Finding(
-                "layers", "problem", f"config.json has {counts[stack]} {stack} layers, the weights have {held}",
-                f"set {stack}_layers to {held} in config.json, or copy the model again",
-            )  # fmt: skip
-            return
+def _layers(files: ModelFiles) -> Finding:
+    counts = {stack: files.config[f"{stack}_layers"] for stack in ("encoder", "decoder")}
+    for stack, count in counts.items():
+        if count != (held := layers_in(files.shapes, stack)):
+            found = f"config.json has {count} {stack} layers, the weights have {held}"
+            remedy = f"set {stack}_layers to {held} in config.json, or copy the model again"
+            return Finding("layers", "problem", found, remedy)
     found = f"{counts['encoder']} encoder layers, {counts['decoder']} decoder layers"
-    if counts["decoder"] <= _FEW_LAYERS and counts["decoder"] < counts["encoder"]:
-        remedy = "for --wor run choose-heads once; for LoRA add k_proj, fc1 and fc2 to adapter.target_modules"
-        yield Finding("layers", "warn", found, remedy)
-    else:
-        yield Finding("layers", "ok", found)
+    if counts["decoder"] > _FEW_LAYERS or counts["decoder"] >= counts["encoder"]:
+        return Finding("layers", "ok", found)
+    remedy = "for --wor run choose-heads once; for LoRA add k_proj, fc1 and fc2 to adapter.target_modules"
+    return Finding("layers", "warn", found, remedy)
 
 
-def _weights(files: ModelFiles) -> Iterator[Finding]:
+def _weights(files: ModelFiles) -> Finding:
     config, width = files.config, files.config["d_model"]
     if config.get("quantization_config"):
-        yield Finding("weights", "ok", f"width {width}, quantized")
-        return
+        return Finding("weights", "ok", f"width {width}, quantized")
     for name, expected in expected_shapes(config).items():
         held = files.shapes.get(name)
         if held is None:
-            yield Finding("weights", "problem", f"{name} is missing from the weights", "copy the model again")
-            return
+            return Finding("weights", "problem", f"{name} is missing from the weights", "copy the model again")
         if held != expected:
             setting = "d_model" if width not in held else SETTING_OF_TENSOR[name]
-            yield Finding(
-                "weights", "problem", f"{name} has the shape {held}, by config.json it has {expected}",
-                f"correct {setting} in config.json, or copy the model again",
-            )  # fmt: skip
-            return
+            found = f"{name} has the shape {held}, by config.json it has {expected}"
+            return Finding("weights", "problem", found, f"correct {setting} in config.json, or copy the model again")
     for stack in ("encoder", "decoder"):
         if width % (heads := config[f"{stack}_attention_heads"]):
-            yield Finding(
-                "weights", "problem", f"{heads} attention heads of the {stack} do not divide d_model, {width}",
-                f"correct {stack}_attention_heads in config.json",
-            )  # fmt: skip
-            return
-    yield Finding("weights", "ok", f"width {width}, {len(files.shapes)} tensors")
+            found = f"{heads} attention heads of the {stack} do not divide d_model, {width}"
+            return Finding("weights", "problem", found, f"correct {stack}_attention_heads in config.json")
+    return Finding("weights", "ok", f"width {width}, {len(files.shapes)} tensors")

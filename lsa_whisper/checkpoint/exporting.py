@@ -118,11 +118,9 @@ def _difference(checkpoint: Checkpoint, model: Any, again: Any) -> float:
     """Return the largest difference between two models' logits for a random window and the decoder prompt."""
     import torch
 
-    frames = round(checkpoint.context_s * checkpoint.feature_extractor.sampling_rate)
-    frames //= checkpoint.feature_extractor.hop_length
-    probe = torch.randn(
-        1, checkpoint.feature_extractor.feature_size, frames, generator=torch.Generator().manual_seed(0)
-    )
+    extractor = checkpoint.feature_extractor
+    frames = round(checkpoint.context_s * extractor.sampling_rate) // extractor.hop_length
+    probe = torch.randn(1, extractor.feature_size, frames, generator=torch.Generator().manual_seed(0))
     prompt = decoder_prompt(checkpoint.tokenizer, model.generation_config, language=any_language(model))
     logits = []
     for each in (model, again):

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lsa_whisper.checkpoint.converted import COPIED, CT2_DTYPES, ConvertedCheckpoint, load_converted
 from lsa_whisper.checkpoint.loading import Checkpoint, quiet_transformers
 from lsa_whisper.checkpoint.stored_labels import retrace_files
-from lsa_whisper.checkpoint.vocabulary import (
-    decoder_prompt,
-    has_timestamps,
-    special_offset,
-    timestamp_tokens,
-)
+from lsa_whisper.checkpoint.vocabulary import decoder_prompt, has_timestamps, special_offset, timestamp_tokens
 from lsa_whisper.errors import CheckpointError
 
 if TYPE_CHECKING:
@@ -60,31 +55,28 @@ def _verify_fit(checkpoint: Checkpoint) -> None:
 
     These require an order of ids: text, end of text, special tokens, ``<|notimestamps|>``, timestamps from 0.00.
     """
-    added = checkpoint.tokenizer.get_added_vocab()
-    stamps = timestamp_tokens(checkpoint.tokenizer)
-    before = added.get("<|notimestamps|>")
-    end = int(checkpoint.model.generation_config.eos_token_id)
-    reasons = {
-        "its special tokens have other ids than its model": special_offset(
-            checkpoint.tokenizer, checkpoint.model.generation_config
-        )
-        != 0,
-        "it has no <|notimestamps|>": before is None,
-        "its end of text does not come after all text": end != min(added.values(), default=-1),
-        "its timestamps do not follow <|notimestamps|>": before is not None
-        and sorted(stamps) != list(range(before + 1, before + 1 + len(stamps))),
-        "tokens follow its timestamps, which CTranslate2 takes for timestamps": has_timestamps(
-            checkpoint.tokenizer, checkpoint.model.generation_config
-        )
-        and max(added.values(), default=0) > max(stamps, default=0),
-        "its timestamps are not ascending": sorted(stamps.values()) != [stamps[index] for index in sorted(stamps)],
-        "its preprocessor and its encoder have different window lengths": abs(
-            checkpoint.context_s - checkpoint.feature_extractor.n_samples / checkpoint.feature_extractor.sampling_rate
-        )
-        > checkpoint.time_precision_s,
+    tokenizer, settings, extractor = (
+        checkpoint.tokenizer,
+        checkpoint.model.generation_config,
+        checkpoint.feature_extractor,
+    )
+    added, stamps = tokenizer.get_added_vocab(), timestamp_tokens(tokenizer)
+    plain, window_s = added.get("<|notimestamps|>"), extractor.n_samples / extractor.sampling_rate
+    follow = plain is None or sorted(stamps) == list(range(plain + 1, plain + 1 + len(stamps)))
+    end_timestamps = max(added.values(), default=0) <= max(stamps, default=0) or not has_timestamps(tokenizer, settings)
+    holds = {
+        "its special tokens have other ids than its model": special_offset(tokenizer, settings) == 0,
+        "it has no <|notimestamps|>": plain is not None,
+        "its end of text does not come after all text": settings.eos_token_id == min(added.values(), default=-1),
+        "its timestamps do not follow <|notimestamps|>": follow,
+        "tokens follow its timestamps, which CTranslate2 takes for timestamps": end_timestamps,
+        "its timestamps are not ascending": sorted(stamps.values()) == [stamps[index] for index in sorted(stamps)],
+        "its preprocessor and its encoder have different window lengths": (
+            abs(checkpoint.context_s - window_s) <= checkpoint.time_precision_s
+        ),
     }
-    if wrong := [reason for reason, holds in reasons.items() if holds]:
-        raise CheckpointError(f"{checkpoint.path}: cannot be converted for CTranslate2: {wrong[0]}; use `to=hf`")
+    if wrong := next((reason for reason, right in holds.items() if not right), None):
+        raise CheckpointError(f"{checkpoint.path}: cannot be converted for CTranslate2: {wrong}; use `to=hf`")
 
 
 def _differences(checkpoint: Checkpoint, converted: ConvertedCheckpoint) -> NDArray[np.float32]:

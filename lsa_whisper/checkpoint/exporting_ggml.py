@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -153,35 +153,15 @@ def _write_filters(file: IO[bytes], filters: Any) -> None:
 
 def _write_texts(file: IO[bytes], tokenizer: Any, end: int) -> None:
     """Write the bytes of every token of text; whisper.cpp names the special tokens itself."""
+    from transformers.convert_slow_tokenizer import bytes_to_unicode
+
+    byte_of = {letter: byte for byte, letter in bytes_to_unicode().items()}
     added = {*tokenizer.get_added_vocab().values()}
-    texts = {index: _as_bytes(token) for token, index in tokenizer.get_vocab().items() if index not in added}
+    words = {index: token for token, index in tokenizer.get_vocab().items() if index not in added}
     file.write(struct.pack("<i", end))
     for index in range(end):
-        text = texts.get(index, b"")
+        text = bytes(byte_of[letter] for letter in words.get(index, ""))
         file.write(struct.pack("<i", len(text)) + text)
-
-
-def _as_bytes(token: str) -> bytes:
-    r"""Return the bytes that a token of a byte-pair vocabulary stands for.
-
-    >>> _as_bytes("\u0120caf\u00c3\u00a9").decode()
-    ' café'
-    """
-    return bytes(_BYTE_OF[letter] for letter in token)
-
-
-def _letters() -> Iterator[tuple[str, int]]:
-    """Yield the letter that stands for each byte: itself if it is printable in Latin-1, else one from 256 on."""
-    unprintable = 256
-    for byte in range(256):
-        if 33 <= byte <= 126 or (byte >= 161 and byte != 173):
-            yield chr(byte), byte
-        else:
-            yield chr(unprintable), byte
-            unprintable += 1
-
-
-_BYTE_OF = dict(_letters())
 
 
 def _write_tensor(file: IO[bytes], name: str, tensor: Any) -> None:

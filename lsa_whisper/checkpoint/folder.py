@@ -50,11 +50,7 @@ def digest(path: str | Path) -> str:
     summary.update(json.dumps(ours.get("labels"), sort_keys=True).encode())
     summary.update(json.dumps(ours["trim"], sort_keys=True).encode() if "trim" in ours else b"")
     # Provenance and recipe in the metadata file do not affect transcripts.
-    skipped = {
-        METADATA_FILE,
-        CALIBRATION_FILE,
-        *(TRANSFORMERS_4_FILES if (folder / "tokenizer.json").exists() else ()),
-    }
+    skipped = {METADATA_FILE, CALIBRATION_FILE, *(TRANSFORMERS_4_FILES if (folder / "tokenizer.json").exists() else ())}
     for file in sorted(folder.iterdir()):
         if file.suffix in CONTENT and file.name not in skipped and file.is_file():
             with file.open("rb") as stream:

@@ -15,6 +15,7 @@ from lsa_whisper.checkpoint.tensor_shapes import weight_files
 from lsa_whisper.checkpoint.token_table import TOKENIZER_FILES
 from lsa_whisper.checkpoint.verification import is_local
 from lsa_whisper.errors import CheckpointError
+from lsa_whisper.system.machine import hub_cache_folder
 
 _REACHABLE_WITHIN_S = 1.5
 _OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
@@ -23,13 +24,6 @@ _COPY = (
     "give the path of a local folder instead, such as a copy made with 'hf download NAME --local-dir FOLDER' on "
     "another machine"
 )
-
-
-def hub_cache_folder() -> Path:
-    """Return the folder of the hub's cache; it need not exist."""
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    home = os.environ.get("HF_HOME") or Path(cache) / "huggingface"
-    return Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub").expanduser()
 
 
 def cached_snapshots(name: str | None = None) -> dict[str, Path]:

@@ -12,7 +12,7 @@ from lsa_whisper.checkpoint.adapter_base import base_of
 from lsa_whisper.checkpoint.description import PREPROCESSOR_FILES
 from lsa_whisper.checkpoint.hub import hub_source, model_folder
 from lsa_whisper.checkpoint.stored_labels import TaggerWeights, read_retraces
-from lsa_whisper.checkpoint.stored_weights import StoredWeights, folder_of_weights, reserve_weights
+from lsa_whisper.checkpoint.stored_weights import StoredWeights, folder_of_weights, reserve_weights, verify_names
 from lsa_whisper.checkpoint.token_table import TOKENIZER_FILES
 from lsa_whisper.checkpoint.trimming import encoder_input_s, longest_window_s, trim_margin_s
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE
@@ -167,13 +167,7 @@ def _load_model(source: str, dtype: str, quantized: Any = None, device: str | No
             f"{source}: cannot be loaded ({first_line(error)}); check the folder or the name"
         ) from error
     # Missing tensors would be initialized at random without an error.
-    missing = sorted(set(report["missing_keys"]) - {"proj_out.weight"})
-    if missing:
-        raise CheckpointError(f"{source}: {len(missing)} tensors are missing, first {missing[0]}; save the model again")
-    if extra := sorted(name for name in report["unexpected_keys"] if ".layers." in name):
-        raise CheckpointError(
-            f"{source}: the weights have layers that config.json does not have, first {extra[0]}; copy the model again"
-        )
+    verify_names(source, set(report["missing_keys"]) - {"proj_out.weight"}, set(report["unexpected_keys"]))
     return model
 
 
@@ -235,10 +229,7 @@ def load_processor(source: str) -> tuple[Any, Any]:
     from transformers import AutoTokenizer, WhisperFeatureExtractor
 
     loaded: list[Any] = []
-    for kind, files in (
-        (WhisperFeatureExtractor, PREPROCESSOR_FILES),
-        (AutoTokenizer, TOKENIZER_FILES),
-    ):
+    for kind, files in ((WhisperFeatureExtractor, PREPROCESSOR_FILES), (AutoTokenizer, TOKENIZER_FILES)):
         place = source
         if (Path(source) / ADAPTER_FILE).exists() and not any((Path(source) / file).exists() for file in files):
             place = _source_of_base(Path(source))

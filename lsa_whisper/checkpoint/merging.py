@@ -9,6 +9,7 @@ of averaged factors.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import tempfile
 from collections.abc import Sequence
@@ -142,43 +143,28 @@ def _average(names: Sequence[str], shares: Sequence[float]) -> tuple[Checkpoint,
 
     At most two models are in memory: each is added to the average of those before it.
     """
-    average = load(names[0])
-    parts = [_Parts.of(average, names[0])]
-    sources, total = [MergedSource(names[0], shares[0], 0.0, parts[0].labels)], shares[0]
-    for name, share in zip(names[1:], shares[1:], strict=True):
-        each = load(name)
+    loaded = map(load, names)
+    average = next(loaded)
+    sources, settings, rests, total = list[MergedSource](), list[Any](), list[Checkpoint](), 0.0
+    for name, share, each in zip(names, shares, itertools.chain([average], loaded), strict=True):
         total += share
-        distance = _add(average, each, share / total if total else 0.0)
-        parts.append(_Parts.of(each, name))
-        sources.append(MergedSource(name, share, distance, parts[-1].labels))
-    chosen = next((part for part in parts if part.labels), parts[0])
-    average.model.generation_config = _allowing_all([part.settings for part in parts], chosen.settings)
+        distance = 0.0 if each is average else _add(average, each, share / total if total else 0.0)
+        is_labeled = is_local(name) and (Path(name) / METADATA_FILE).exists()
+        sources.append(MergedSource(name, share, distance, each.labels.name if is_labeled else None))
+        settings.append(each.model.generation_config)
+        rests.append(dataclasses.replace(each, model=None, recipe={}))
+    chosen = next((at for at, source in enumerate(sources) if source.labels), 0)
+    average.model.generation_config = _allowing_all(settings, settings[chosen])
     record = [{"path": s.path, "digest": digest(s.path), "weight": s.weight} for s in sources]
-    path = " + ".join(Path(name).name for name in names)
-    margins = [part.rest.trim_margin_s for part in parts]
+    margins = [rest.trim_margin_s for rest in rests]
     merged = dataclasses.replace(
-        chosen.rest,
-        path=path,
+        rests[chosen],
+        path=" + ".join(Path(name).name for name in names),
         model=average.model,
         provenance={"merged": record},
         trim_margin_s=None if None in margins else max(filter(None, margins), default=0.0),
     )
     return merged, sources
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """What is kept of a checkpoint after its weights were added: all but the model, and the label style it names."""
-
-    rest: Checkpoint
-    settings: Any
-    labels: str | None
-
-    @classmethod
-    def of(cls, each: Checkpoint, name: str) -> _Parts:
-        named = is_local(name) and (Path(name) / METADATA_FILE).exists()
-        rest = dataclasses.replace(each, model=None, recipe={}, provenance={})
-        return cls(rest, each.model.generation_config, each.labels.name if named else None)
 
 
 def _add(average: Checkpoint, other: Checkpoint, share: float) -> float:

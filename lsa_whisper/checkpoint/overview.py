@@ -9,11 +9,7 @@ from lsa_whisper.checkpoint.description import describe_files
 from lsa_whisper.checkpoint.hub import model_folder
 from lsa_whisper.checkpoint.stored_labels import read_writing
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json, verify_settings
-from lsa_whisper.checkpoint.verification import (
-    is_converted,
-    read_metadata,
-    verify_checkpoint,
-)
+from lsa_whisper.checkpoint.verification import is_converted, read_metadata, verify_checkpoint
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.system.machine import Finding
 

@@ -55,14 +55,13 @@ def save(
         ours["trim"] = {"margin_s": trim_margin_s}
     with atomic_folder(Path(out)) as partial:
         with quiet_transformers():
-            _write_model(
-                partial,
-                model,
-                fit_generation_config(
-                    _whisper(model), tokenizer, labels, trained_tokens=trained_tokens, trained_codes=trained_codes
-                ),
-                state_dict,
+            whisper = model.get_base_model() if hasattr(model, "get_base_model") else model
+            settings = fit_generation_config(
+                whisper, tokenizer, labels, trained_tokens=trained_tokens, trained_codes=trained_codes
             )
+            model.save_pretrained(partial, **({"state_dict": state_dict} if state_dict is not None else {}))
+            (partial / "generation_config.json").unlink(missing_ok=True)
+            settings.save_pretrained(partial)
             feature_extractor.save_pretrained(partial)
             tokenizer.save_pretrained(partial)
         if hasattr(model, "peft_config"):
@@ -72,16 +71,6 @@ def save(
         verify_tensors(partial)
         verify_adapter(partial, model)
     return Path(out)
-
-
-def _whisper(model: Any) -> Any:
-    return model.get_base_model() if hasattr(model, "get_base_model") else model
-
-
-def _write_model(folder: Path, model: Any, settings: Any, state_dict: Mapping[str, Any] | None) -> None:
-    model.save_pretrained(folder, **({"state_dict": state_dict} if state_dict is not None else {}))
-    (folder / "generation_config.json").unlink(missing_ok=True)
-    settings.save_pretrained(folder)
 
 
 def verify_tensors(folder: Path) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from safetensors import SafetensorError, safe_open
 
 from lsa_whisper.checkpoint.hub import model_folder
-from lsa_whisper.checkpoint.tensor_shapes import weight_files
+from lsa_whisper.checkpoint.tensor_shapes import stored_tensors
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE
 from lsa_whisper.errors import CheckpointError
 
@@ -27,18 +27,10 @@ class StoredWeights:
         Raises:
             CheckpointError: The folder's weights are not those of the model, or a file is damaged.
         """
-        self._places = {name.removeprefix("model."): (file, name) for file, name in _names(folder)}
+        self._places = {name.removeprefix("model."): (file, name) for file, name, _ in stored_tensors(folder)}
         self._names = {weight: name.removeprefix("model.") for name, weight in model.named_parameters()}
-        if missing := sorted(set(self._names.values()) - set(self._places)):
-            raise CheckpointError(
-                f"{folder}: {len(missing)} tensors are missing, first {missing[0]}; save the model again"
-            )
         known = set(self._names.values())
-        if extra := sorted(name for name in self._places if ".layers." in name and name not in known):
-            raise CheckpointError(
-                f"{folder}: the weights have layers that config.json does not have, first {extra[0]}; copy the model "
-                "again"
-            )
+        verify_names(folder, known - set(self._places), set(self._places) - known)
 
     def __contains__(self, weight: object) -> bool:
         """Return whether a weight is stored; those that an adapter adds are not."""
@@ -69,13 +61,19 @@ def folder_of_weights(path: str) -> Path | None:
     return None if folder is None or (folder / ADAPTER_FILE).exists() else folder
 
 
-def _names(folder: Path) -> Iterator[tuple[Path, str]]:
-    for file in weight_files(folder):
-        try:
-            with safe_open(str(file), framework="pt") as tensors:
-                yield from ((file, name) for name in tensors.keys())  # noqa: SIM118 -- not a dictionary
-        except (SafetensorError, OSError) as error:
-            raise CheckpointError(f"{file}: cannot be read as safetensors ({error}); copy the model again") from error
+def verify_names(source: Path | str, missing: Set[str], extra: Set[str]) -> None:
+    """Return if no tensor is missing in ``source``, and none is there of a layer that the model does not have.
+
+    Raises:
+        CheckpointError: With the first that is missing, or the first layer too many.
+    """
+    if missing:
+        first = min(missing)
+        raise CheckpointError(f"{source}: {len(missing)} tensors are missing, first {first}; save the model again")
+    if first := min((name for name in extra if ".layers." in name), default=""):
+        raise CheckpointError(
+            f"{source}: the weights have layers that config.json does not have, first {first}; copy the model again"
+        )
 
 
 def reserve_weights(model: nn.Module) -> None:

@@ -37,23 +37,22 @@ def read_shapes(folder: Path) -> Shapes:
     Raises:
         CheckpointError: The weights are not there, or a file is damaged.
     """
-    found: dict[str, tuple[int, ...]] = {}
-    for file in weight_files(folder):
-        found |= {name.removeprefix("model."): shape for name, shape in _shapes_in(file)}
-    return found
+    return {name.removeprefix("model."): shape for _, name, shape in stored_tensors(folder)}
 
 
-def _shapes_in(file: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
+def stored_tensors(folder: Path) -> Iterator[tuple[Path, str, tuple[int, ...]]]:
+    """Yield the file, the name there and the shape of each tensor of a model folder; raises as :func:`read_shapes`."""
     from safetensors import SafetensorError, safe_open
 
-    try:
-        with safe_open(str(file), framework="numpy") as tensors:
-            for name in tensors.keys():  # noqa: SIM118 -- not a dictionary
-                yield name, tuple(tensors.get_slice(name).get_shape())
-    except (SafetensorError, OSError, ValueError) as error:
-        raise CheckpointError(
-            f"{file}: cannot be read as safetensors ({first_line(error)}); copy the model again"
-        ) from error
+    for file in weight_files(folder):
+        try:
+            with safe_open(str(file), framework="numpy") as tensors:
+                for name in tensors.keys():  # noqa: SIM118 -- not a dictionary
+                    yield file, name, tuple(tensors.get_slice(name).get_shape())
+        except (SafetensorError, OSError, ValueError) as error:
+            raise CheckpointError(
+                f"{file}: cannot be read as safetensors ({first_line(error)}); copy the model again"
+            ) from error
 
 
 def expected_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
@@ -64,14 +63,8 @@ def expected_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     (8, 80, 3)
     """
     width = config["d_model"]
-    return {
-        "encoder.conv1.weight": (width, config["num_mel_bins"], 3),
-        "encoder.embed_positions.weight": (config["max_source_positions"], width),
-        "decoder.embed_positions.weight": (config["max_target_positions"], width),
-        "decoder.embed_tokens.weight": (config["vocab_size"], width),
-        "encoder.layers.0.fc1.weight": (config["encoder_ffn_dim"], width),
-        "decoder.layers.0.fc1.weight": (config["decoder_ffn_dim"], width),
-    }
+    shapes: dict[str, tuple[int, ...]] = {name: (config[size], width) for name, size in SETTING_OF_TENSOR.items()}
+    return shapes | {"encoder.conv1.weight": (width, config["num_mel_bins"], 3)}
 
 
 SETTING_OF_TENSOR = {

@@ -15,7 +15,6 @@ from lsa_whisper import chat
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.corpus.card import Card, find_card
 from lsa_whisper.corpus.session import Session, by_pattern
-from lsa_whisper.corpus.speaker_groups import SpeakerPattern
 from lsa_whisper.errors import AudioError, CorpusError, FormatError
 from lsa_whisper.formats.reading import ReadingOptions
 from lsa_whisper.formats.reading.data_folders import dataset_rows, is_datasets_folder, is_kaldi, kaldi_sources
@@ -44,12 +43,7 @@ def is_listed(path: Path) -> bool:
 
 
 def discover_listed(
-    path: Path,
-    out: Path,
-    *,
-    media: Path | None = None,
-    card: Path | None = None,
-    speaker_from: str | None = None,
+    path: Path, out: Path, *, media: Path | None = None, card: Path | None = None, speaker_from: str | None = None
 ) -> tuple[list[Session], list[FailedFile]]:
     """Return the sessions of the corpus at ``path``, and the recordings that are not used.
 
@@ -79,10 +73,7 @@ def discover_listed(
                 skipped.append(FailedFile(Path(source.recording or source.name), str(error)))
     except FormatError as error:
         raise CorpusError(str(error)) from error
-    if speaker_from is not None:
-        pattern = SpeakerPattern(speaker_from)
-        sessions = [by_pattern(session, pattern) for session in sessions]
-    return sessions, skipped
+    return by_pattern(sessions, speaker_from), skipped
 
 
 def _listed(path: Path) -> Iterator[_Listed]:

@@ -89,17 +89,18 @@ def discover(
         found, skipped_files = _discover(Path(folder), Path(media) if media is not None else None, card)
     except OSError as error:
         raise CorpusError(f"{folder}: cannot be opened ({error.strerror}); check path and permissions") from error
-    if speaker_from is not None:
-        pattern = SpeakerPattern(speaker_from)
-        found = [by_pattern(each, pattern) for each in found]
-    return [replace(each, repair_bullets=repair_bullets) for each in found], skipped_files
+    return [replace(each, repair_bullets=repair_bullets) for each in by_pattern(found, speaker_from)], skipped_files
 
 
-def by_pattern(session: Session, pattern: SpeakerPattern) -> Session:
-    """Return ``session`` with the person that its name says."""
-    person = pattern.speaker(session.name)
-    speakers = {code: f"{session.corpus}/{person}-{code}" for code in session.speakers}
-    return replace(session, speakers=speakers, named=True)
+def by_pattern(sessions: list[Session], speaker_from: str | None) -> list[Session]:
+    """Return ``sessions`` with the persons that their names say by a pattern, if there is one."""
+    pattern = SpeakerPattern(speaker_from) if speaker_from is not None else None
+
+    def named(session: Session, person: str) -> Session:
+        speakers = {code: f"{session.corpus}/{person}-{code}" for code in session.speakers}
+        return replace(session, speakers=speakers, named=True)
+
+    return [named(each, pattern.speaker(each.name)) for each in sessions] if pattern else sessions
 
 
 def _discover(folder: Path, media: Path | None, card: Path | str | None) -> tuple[list[Session], list[FailedFile]]:
@@ -110,8 +111,8 @@ def _discover(folder: Path, media: Path | None, card: Path | str | None) -> tupl
     alone = folder.is_file()
     root = folder.parent if alone else folder
     files, skipped_files = ([folder], []) if alone else list_files(folder)
-    list_transcripts = [path for path in files if is_transcript(path)]
-    if not list_transcripts:
+    transcripts = [path for path in files if is_transcript(path)]
+    if not transcripts:
         reason = f" ({skipped_files[0].path}: {skipped_files[0].reason})" if skipped_files else ""
         raise CorpusError(f"{folder}: contains no CHAT transcript (*.cha){reason}; name a folder of transcripts")
     facts = find_card(root, card)
@@ -121,7 +122,7 @@ def _discover(folder: Path, media: Path | None, card: Path | str | None) -> tupl
         recordings, skipped_files = [*recordings, *media_files], [*skipped_files, *unreadable_media]
     recording_index = RecordingIndex(recordings)
     sessions = []
-    for path in list_transcripts:
+    for path in transcripts:
         try:
             sessions.append(_session(path, root, media, facts, recording_index))
         except (AudioError, ChatSyntaxError) as error:
@@ -183,10 +184,8 @@ def speaker_ids(transcript: Transcript, session: str, card: Card) -> dict[str, s
         session: Its path below the corpus folder, without extension.
         card: The corpus card.
     """
-    codes = dict.fromkeys(one.speaker for one in transcript.utterances)
-    return {
-        code: _speaker_id(transcript.participants.get(code, Participant(code, "")), session, card) for code in codes
-    }
+    codes, known = dict.fromkeys(one.speaker for one in transcript.utterances), transcript.participants
+    return {code: _speaker_id(known.get(code, Participant(code, "")), session, card) for code in codes}
 
 
 def _speaker_id(person: Participant, session: str, card: Card) -> str:

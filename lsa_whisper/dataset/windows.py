@@ -133,25 +133,9 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         """The language of every window, in the manifest's order."""
         return [self.language] * len(self) if self.language else list(self.rows["lang"])
 
-    @property
-    def texts(self) -> Iterator[str]:
-        """The label of every window, in the manifest's order."""
-        return (text for (text,) in self._texts("text"))
-
-    @property
-    def prompts(self) -> Iterator[str]:
-        """The previous text of every window, in the manifest's order."""
-        return (prompt for (prompt,) in self._texts("prompt"))
-
-    @property
-    def word_times(self) -> Iterator[str]:
-        """The word times of every window, in the manifest's order."""
-        return (times for (times,) in self._texts("word_times"))
-
-    @property
-    def recordings(self) -> Iterator[str]:
-        """The path of the recording of every window, in the manifest's order."""
-        return (self.segment(index).audio_filepath for index in range(len(self)))
+    def column(self, name: str) -> Iterator[str]:
+        """Yield a column of the manifest that holds text, of every window in the manifest's order."""
+        return (text for (text,) in self._texts(name))
 
     @functools.cached_property
     def durations(self) -> npt.NDArray[np.float64]:
@@ -163,11 +147,6 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
     def spliced(self) -> npt.NDArray[np.bool_]:
         """Whether every window is spliced speech, in the manifest's order."""
         return np.array([bool(kinds) for kinds in self.rows["spliced"]], dtype=bool)
-
-    @property
-    def has_word_times(self) -> bool:
-        """Whether any window has word times."""
-        return any(self.word_times)
 
     @functools.cached_property
     def trained_codes(self) -> set[str]:

@@ -175,8 +175,8 @@ def survey(manifests: Mapping[str, Path], tokens: TokenCounter) -> Survey:
         # Reservoir sampling: every row is equally likely to be an example.
         if len(examples) < EXAMPLES:
             examples.append(row)
-        elif (describe_segment := rng.randrange(at + 1)) < EXAMPLES:
-            examples[describe_segment] = row
+        elif (place := rng.randrange(at + 1)) < EXAMPLES:
+            examples[place] = row
     fences = Distribution([rate for counts in splits.values() for rate in counts.rates]).fences or (0.0, 0.0)
     slow = [(-rate, row) for rate, _, row in sorted(slowest, reverse=True) if -rate < fences[0]]
     fast = [(rate, row) for rate, _, row in sorted(fastest, reverse=True) if rate > fences[1]]

@@ -25,21 +25,16 @@ _NAMES = {
 
 
 @dataclass(frozen=True)
-class TextTable:
+class TextTable(TerminalTable):
     """A table of text; the first cell of each row is its name."""
 
-    title: str
-    head: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
 
 
 def survey_report(path: Path, survey: Survey) -> str:
     """Return all tables, notes and examples as text for the terminal."""
-    parts: list[Any] = [
-        TerminalTable(one.title, one.head, one.rows) for one in survey_tables(path, survey, most=10, blocks=True)
-    ]
-    parts += survey_notes(survey)
+    parts: list[Any] = [*survey_tables(path, survey, most=10, blocks=True), *survey_notes(survey)]
     for kind, outliers in (("slow", survey.slow), ("fast", survey.fast)):
         parts += [wrapped(f"{kind}: {rate:.2f} words/s, {describe_segment(row)}", 0) for rate, row in outliers]
     parts += [f"\n{describe_segment(row)}\n{wrapped(row.text)}" for row in survey.examples]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+from lsa_whisper.checkpoint.vocabulary import is_multilingual
 from lsa_whisper.checkpoint.whisper_constants import DECODER_POSITIONS
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import tokens_at_most
@@ -53,7 +55,8 @@ def token_counter(model: Path | None = None) -> TokenCounter:
     except Exception as error:  # the library raises nothing more specific
         raise CheckpointError(f"{path}: cannot be read as a tokenizer ({error}); copy the checkpoint again") from error
     limit = plain_json.read_mapping(Path(model) / "config.json").get("max_target_positions", DECODER_POSITIONS)
-    return TokenCounter(_Exact(tokenizer, _is_multilingual(Path(model))), int(limit), exact=True)
+    settings = SimpleNamespace(**plain_json.read_mapping(Path(model) / "generation_config.json"))
+    return TokenCounter(_Exact(tokenizer, is_multilingual(settings)), int(limit), exact=True)
 
 
 def _estimate(row: Segment) -> int:
@@ -78,9 +81,3 @@ class _Exact:
 
     def _words(self, text: str) -> int:
         return len(self.tokenizer.encode(f" {text.strip()}", add_special_tokens=False).ids) if text.strip() else 0
-
-
-def _is_multilingual(model: Path) -> bool:
-    settings = plain_json.read_mapping(model / "generation_config.json")
-    multilingual = settings.get("is_multilingual")
-    return bool(settings.get("lang_to_id")) if multilingual is None else bool(multilingual)

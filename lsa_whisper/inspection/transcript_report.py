@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,8 @@ from lsa_whisper.system.files import FailedFile
 from lsa_whisper.system.terminal import TerminalTable, render_text
 
 _ROWS = ("utterances", *COUNTS, "words", "sld", "td", "sld_per_100_words", "weighted_sld")
-_SUMMARY = _ROWS[-5:]
 _SIDE_BY_SIDE = 6
+_Row = Mapping[str, Any]
 
 
 def fluency_report(
@@ -54,15 +54,28 @@ def fluency_report(
         for problem in (*first, *unread):  # the JSON has counts only
             print(printable(problem), file=sys.stderr)
         return as_json(next(iter(counts.values())) if path.is_file() else counts)
-    title = f"Disfluencies per speaker ({mode} counting)"
-    columns = [(file, code, row) for file, rows in counts.items() for code, row in rows.items()]
-    if len(columns) > _SIDE_BY_SIDE:  # many speakers fit better as rows than as columns
-        rows = ([f"{Path(file).stem} {code}", *(_cell(row, name) for name in _SUMMARY)] for file, code, row in columns)
-        table = TerminalTable(title, ["", *(measure_name(name) for name in _SUMMARY)], rows)
-        return render_text(*first, table, *terms, *unread)
-    heads = [code if len(counts) == 1 else f"{Path(file).stem} {code}" for file, code, _ in columns]
-    rows = ([measure_name(name), *(_cell(row, name) for _, _, row in columns)] for name in _ROWS)
-    return render_text(*first, TerminalTable(title, ["", *heads], rows), *terms, *unread)
+    table, _ = _speaker_table(f"Disfluencies per speaker ({mode} counting)", counts, _ROWS, _ROWS[-5:], _cell)
+    return render_text(*first, table, *terms, *unread)
+
+
+def _speaker_table(
+    title: str,
+    found: Mapping[str, Mapping[str, _Row]],
+    names: Sequence[str],
+    summary: Sequence[str],
+    cell: Callable[[_Row, str], str],
+) -> tuple[TerminalTable, bool]:
+    """Return the measures of each speaker of each file, and whether these are all of them.
+
+    Many speakers fit better as rows than as columns, with those of a ``summary`` only.
+    """
+    columns = [(file, code, row) for file, rows in found.items() for code, row in rows.items()]
+    if len(columns) > _SIDE_BY_SIDE:
+        lines = [[f"{Path(file).stem} {code}", *(cell(row, name) for name in summary)] for file, code, row in columns]
+        return TerminalTable(title, ["", *map(measure_name, summary)], lines), False
+    heads = [code if len(found) == 1 else f"{Path(file).stem} {code}" for file, code, _ in columns]
+    lines = [[measure_name(name), *(cell(row, name) for _, _, row in columns)] for name in names]
+    return TerminalTable(title, ["", *heads], lines), True
 
 
 def readable_transcripts(files: Sequence[Path]) -> tuple[list[tuple[str, Transcript]], list[str]]:
@@ -86,7 +99,7 @@ def readable_transcripts(files: Sequence[Path]) -> tuple[list[tuple[str, Transcr
     return read, [str(error) for error in unread]
 
 
-def _cell(row: Mapping[str, Any], name: str) -> str:
+def _cell(row: _Row, name: str) -> str:
     return format_number(row["counts"][name] if name in row["counts"] else row[name])
 
 
@@ -121,35 +134,21 @@ def measures_report(files: Sequence[Path], mode: str, json: bool, out: Path | No
         for line in first:
             print(printable(line), file=sys.stderr)
         return as_json(found)
-    columns = [(file, code, row) for file, rows in found.items() for code, row in rows.items()]
     title = f"Language-sample measures per speaker (disfluencies: {mode} counting)"
-    if len(columns) > _SIDE_BY_SIDE:
-        rows = (
-            [f"{Path(file).stem} {code}", *(measure_cell(row, name) for name in SUMMARY_MEASURES)]
-            for file, code, row in columns
-        )
-        more = [] if out is not None else ["--csv FILE writes all measures"]
-        return render_text(
-            *first,
-            TerminalTable(title, ["", *map(measure_name, SUMMARY_MEASURES)], rows),
-            *terms,
-            *units,
-            *unread,
-            *more,
-        )
-    heads = [code if len(found) == 1 else f"{Path(file).stem} {code}" for file, code, _ in columns]
-    names = list(columns[0][2]) if columns else []
-    rows = ([measure_name(name), *(measure_cell(row, name) for _, _, row in columns)] for name in names)
-    return render_text(*first, TerminalTable(title, ["", *heads], rows), *terms, *units, *unread)
+    table, is_whole = _speaker_table(title, found, _measures_of(found), SUMMARY_MEASURES, measure_cell)
+    more = [] if is_whole or out is not None else ["--csv FILE writes all measures"]
+    return render_text(*first, table, *terms, *units, *unread, *more)
+
+
+def _measures_of(found: Mapping[str, Mapping[str, _Row]]) -> list[str]:
+    return next((list(row) for rows in found.values() for row in rows.values()), [])
 
 
 def _error_codes(read: Sequence[tuple[str, Transcript]]) -> Iterator[str]:
     """Yield a line for each speaker of a transcript with error codes: how often each code occurs."""
     for file, transcript in read:
         for code in dict.fromkeys(utterance.speaker for utterance in transcript.utterances):
-            counts = coded_errors(
-                [utterance for utterance in transcript.utterances if utterance.speaker == code]
-            ).by_code
+            counts = coded_errors([each for each in transcript.utterances if each.speaker == code]).by_code
             who = code if len(read) == 1 else f"{Path(file).stem} {code}"
             if counts:
                 yield f"error codes of {who}: {', '.join(f'{name} {count}' for name, count in counts.most_common())}"
@@ -181,8 +180,7 @@ def _events(file: str, transcript: Transcript) -> Iterator[tuple[str, int | None
 
 def _as_csv(found: dict[str, dict[str, dict[str, Any]]], drafts: Collection[str]) -> str:
     text = io.StringIO()
-    names = next((list(row) for rows in found.values() for row in rows.values()), [])
-    table = csv.DictWriter(text, ["file", "speaker", *names, "checked"], lineterminator="\n")
+    table = csv.DictWriter(text, ["file", "speaker", *_measures_of(found), "checked"], lineterminator="\n")
     table.writeheader()
     table.writerows(
         {"file": file, "speaker": code} | row | {"checked": NOT_CHECKED if file in drafts else ""}

@@ -20,13 +20,12 @@ from lsa_whisper.manifest.segment import (
     parse_word_times,
     serialize_word_times,
 )
-from lsa_whisper.manifest.shard_audio import ShardAudio, is_manifest, manifest_files, open_audio
+from lsa_whisper.manifest.shard_audio import is_manifest, manifest_files, open_audio
 
 __all__ = [
     "SPLITS",
     "TIMESTAMP",
     "Segment",
-    "ShardAudio",
     "WordTime",
     "describe_row",
     "from_row",

@@ -199,10 +199,7 @@ def _check(out: Path, options: PrepareOptions, shards: int, processes: int) -> N
 
 
 def _discover(
-    corpora: Sequence[Path],
-    card: Path | None,
-    find: _Find,
-    listed: _Find,
+    corpora: Sequence[Path], card: Path | None, find: _Find, listed: _Find
 ) -> tuple[list[Session], list[FailedFile], list[str]]:
     """Return the sessions, the skipped files, and notes on card ids that match no speaker."""
     if not corpora:

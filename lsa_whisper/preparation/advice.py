@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import soundfile as sf
 
 from lsa_whisper.audio import Recording
-from lsa_whisper.chat import Disfluency, Participant, Utterance
+from lsa_whisper.chat import Disfluency, Utterance
 from lsa_whisper.corpus import Session
 from lsa_whisper.corpus.bullets import count_typed_bullets
 from lsa_whisper.corpus.speaker_groups import pattern_for, propose_groups
@@ -22,6 +22,7 @@ from lsa_whisper.timespan import TimeSpan
 
 _NAMED = 3
 _MIN_SESSIONS = 4
+_CHILDREN = ("Target_Child", "Child", "Participant")
 
 
 def grouping_notes(sessions: Sequence[Session]) -> list[str]:
@@ -63,14 +64,9 @@ def _same_pid(sessions: Mapping[str, Session]) -> dict[str, list[str]]:
 
 def _ages(sessions: Sequence[Session]) -> str:
     """Return the ages of the target child in some sessions, such as ``, 3;01 to 3;09``."""
-    ages = sorted({age for session in sessions for age in _child_ages(session.transcript.participants.values())})
+    people = (person for session in sessions for person in session.transcript.participants.values())
+    ages = sorted({person.age.rstrip(".") for person in people if person.age and person.role in _CHILDREN})
     return f", {ages[0]} to {ages[-1]}" if len(ages) > 1 else f", {ages[0]}" if ages else ""
-
-
-def _child_ages(people: Iterable[Participant]) -> Iterator[str]:
-    for person in people:
-        if person.age and person.role in ("Target_Child", "Child", "Participant"):
-            yield person.age.rstrip(".")
 
 
 def recording_notes(sessions: Sequence[Session]) -> list[str]:

@@ -26,7 +26,7 @@ from lsa_whisper.preparation.screening import DUPLICATE
 from lsa_whisper.preparation.session import PrepareOptions, SessionResult, UtteranceRecord, WindowRow, process_session
 from lsa_whisper.preparation.shards import partial_name, plan, write_shards
 from lsa_whisper.preparation.spliced_session import remove_spliced, with_spliced
-from lsa_whisper.preparation.statistics import Prepared, Rejections, SplicedCounts, SplitCounts, add_counts
+from lsa_whisper.preparation.statistics import Prepared, Rejections, SplicedCounts, SplitCounts
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.atomic_write import replace_file
 from lsa_whisper.system.files import FailedFile
@@ -73,7 +73,7 @@ def finish_part(pair: tuple[Session, str], *, options: PrepareOptions, parts: Pa
         error.add_note(f"while preparing {session.path}")
         raise
     if result:  # a process of a killed call may still write the same file
-        replace_file(json.dumps(result.as_dict()), path, own=True)
+        replace_file(json.dumps(asdict(result)), path, own=True)
     return path, ""
 
 
@@ -86,6 +86,14 @@ class _Counts:
     roles: dict[str, Counter[str]] = field(default_factory=dict)
     spliced: SplicedCounts = field(default_factory=SplicedCounts)
     facts: Counter[str] = field(default_factory=Counter)
+
+    def prepared(
+        self, out: Path, options: PrepareOptions, skipped: Sequence[Mapping[str, str]], notes: Sequence[str]
+    ) -> Prepared:
+        """Return the counts as the result of the call."""
+        splits = {split: tally.as_dict(options.context_s) for split, tally in self.by_split.items()}
+        spliced = self.spliced.as_dict() if options.splice else {}
+        return Prepared(out, splits, self.rejections.as_dict(), skipped, notes, spliced)
 
 
 def join(
@@ -122,11 +130,27 @@ def join(
     _remove_hidden(out)
     try:
         counts = _write_manifests(paths, out)
-        _require_segments(counts, out, skipped_files, hint, assigned)
         advice = hint(counts.rejections.as_dict())
+        _require_segments(counts, out, skipped_files, advice, assigned)
         notes = [*facts.get("notes", []), *session_notes(counts.facts), *([advice] if advice else [])]
-        facts = {**facts, "notes": notes}
-        made = _join(counts, out, options, skipped_files, facts, shards, processes, earlier)
+        skipped = [{"path": str(one.path), "reason": one.reason} for one in skipped_files]
+        made = counts.prepared(out, options, skipped, notes)
+        names = [*MANIFESTS, *_write_shards(counts, out, shards, processes)]
+        summary = {
+            "version": __version__,
+            "options": asdict(options),
+            **facts,
+            "notes": notes,
+            "splits": made.splits,
+            **({"spliced": made.spliced} if options.splice else {}),
+            "roles": {role: dict(sorted(count.items())) for role, count in sorted(counts.roles.items())},
+            "rejected": made.rejected,
+            "skipped_files": skipped,
+            "sha256": {name: sha256(out / partial_name(name)) for name in names},
+        }
+        (out / partial_name(SUMMARY)).write_text(plain_json.serialize(summary, indent=1) + "\n", "utf-8")
+        _publish(out, [*names, SUMMARY], earlier)
+        remove_spliced(out, but=counts.spliced.recordings)
     finally:
         _remove_hidden(out)
     shutil.rmtree(out / PARTS_FOLDER, ignore_errors=True)
@@ -155,70 +179,36 @@ def _remove_hidden(out: Path) -> None:
 
 
 def _require_segments(
-    counts: _Counts,
-    out: Path,
-    skipped_files: Sequence[FailedFile],
-    hint: Callable[[Mapping[str, Mapping[str, float]]], str],
-    assigned: Mapping[str, int],
+    counts: _Counts, out: Path, skipped_files: Sequence[FailedFile], advice: str, assigned: Mapping[str, int]
 ) -> None:
     """Raise if nothing was accepted, or nothing of a split that has sessions."""
     empty = [split for split, tally in counts.by_split.items() if assigned.get(split) and not tally.segments]
     if not empty:
         return
     shutil.rmtree(out / PARTS_FOLDER, ignore_errors=True)
-    advice = hint(counts.rejections.as_dict())
+    reasons = ", ".join(
+        f"{reason} ({int(count['utterances'])})" for reason, count in counts.rejections.as_dict().items()
+    )
     if not any(tally.segments for tally in counts.by_split.values()):
-        why = _why_nothing(counts.rejections, skipped_files)
-        raise CorpusError(f"{why}; {advice}" if advice else why)
+        unread = f"; {skipped_files[0].path}: {skipped_files[0].reason}" if skipped_files else ""
+        more = f"; {advice}" if advice else ""
+        raise CorpusError(f"no utterance can be trained on: {reasons or 'none was found'}{unread}{more}")
     remedy = advice or "correct these transcripts, or assign other speakers to the split in a card.yaml"
-    reasons = _reasons(counts.rejections)
     raise CorpusError(
         f"{' and '.join(empty)} would be empty: no utterance of the {sum(assigned[split] for split in empty)} sessions "
         f"there can be used (in all splits rejected: {reasons}); {remedy}"
     )
 
 
-def _join(
-    counts: _Counts,
-    out: Path,
-    options: PrepareOptions,
-    skipped_files: Sequence[FailedFile],
-    facts: Mapping[str, Any],
-    shards: int,
-    processes: int,
-    earlier: Sequence[Path],
-) -> Prepared:
+def _write_shards(counts: _Counts, out: Path, shards: int, processes: int) -> list[str]:
+    """Write each split as so many shards under their hidden names; return their final ones."""
     planned = [
         shard
         for split, tally in counts.by_split.items()
         for shard in (plan(out / partial_name(f"{split}.jsonl"), split, tally.segments, shards) if shards else ())
     ]
     write_shards(planned, out, processes)
-    names = [*MANIFESTS, *(shard.name for shard in planned)]
-    splits = {split: tally.as_dict(options.context_s) for split, tally in counts.by_split.items()}
-    skipped = [{"path": str(one.path), "reason": one.reason} for one in skipped_files]
-    summary = {
-        "version": __version__,
-        "options": asdict(options),
-        **facts,
-        "splits": splits,
-        **({"spliced": counts.spliced.as_dict()} if options.splice else {}),
-        "roles": {role: dict(sorted(count.items())) for role, count in sorted(counts.roles.items())},
-        "rejected": counts.rejections.as_dict(),
-        "skipped_files": skipped,
-        "sha256": {name: sha256(out / partial_name(name)) for name in names},
-    }
-    (out / partial_name(SUMMARY)).write_text(plain_json.serialize(summary, indent=1) + "\n", "utf-8")
-    _publish(out, [*names, SUMMARY], earlier)
-    remove_spliced(out, but=counts.spliced.recordings)
-    return Prepared(
-        out,
-        splits,
-        counts.rejections.as_dict(),
-        skipped,
-        facts.get("notes", []),
-        counts.spliced.as_dict() if options.splice else {},
-    )
+    return [shard.name for shard in planned]
 
 
 def _write_manifests(paths: Iterable[Path], out: Path) -> _Counts:
@@ -236,7 +226,8 @@ def _write_manifests(paths: Iterable[Path], out: Path) -> _Counts:
             else:
                 split = item.segment.split
                 counts.by_split[split].add(item)
-                add_counts(counts.roles, item.counts)
+                for role, count in item.counts.items():
+                    counts.roles.setdefault(role, Counter()).update(count)
                 if split == "train":
                     counts.spliced.add(item)
                 files[SPLITS.index(split)].write(serialize_row(item.segment, folder) + "\n")
@@ -273,13 +264,3 @@ def _without_duplicates(results: Iterable[SessionResult]) -> Iterator[WindowRow 
                 seen.add(digest)
                 yield row
         yield from result.rejected
-
-
-def _why_nothing(rejections: Rejections, skipped_files: Sequence[FailedFile]) -> str:
-    reasons = _reasons(rejections)
-    unread = f"; {skipped_files[0].path}: {skipped_files[0].reason}" if skipped_files else ""
-    return f"no utterance can be trained on: {reasons or 'none was found'}{unread}"
-
-
-def _reasons(rejections: Rejections) -> str:
-    return ", ".join(f"{reason} ({int(count['utterances'])})" for reason, count in rejections.as_dict().items())

@@ -43,17 +43,13 @@ def map_parallel(
             if not isinstance(outcome, TaskError):
                 yield number, outcome.result
             elif isinstance(outcome.error, WorkerDiedError):
-                raise CorpusError(_died(name(items[number]), outcome.error)) from outcome.error
+                raise CorpusError(
+                    f"{name(items[number])}: the worker process died twice while preparing it ({outcome.error}); "
+                    "finished sessions are kept, so call again, with fewer processes or without that session"
+                ) from outcome.error
             else:
                 raise outcome.error
 
 
 def _call(function: Callable[[ItemT], ResultT], item: ItemT, report: Report, /) -> ResultT:
     return function(item)
-
-
-def _died(name: str, error: WorkerDiedError) -> str:
-    return (
-        f"{name}: the worker process died twice while preparing it ({error}); finished sessions are kept, so call "
-        "again, with fewer processes or without that session"
-    )

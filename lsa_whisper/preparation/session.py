@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections import Counter
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from lsa_whisper.checkpoint.whisper_constants import CONTEXT_S, DECODER_POSITIONS
@@ -83,13 +83,9 @@ class SessionResult:
     rejected: tuple[UtteranceRecord, ...]
     facts: dict[str, float] = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, found: dict[str, Any]) -> SessionResult:
-        """Return the result that :meth:`as_dict` described."""
+        """Return the result that was turned into a dictionary by ``dataclasses.asdict``."""
         rows = (
             WindowRow(
                 Segment(**row["segment"]),
@@ -203,15 +199,15 @@ def _last_utterances(before: Window, room: int) -> str:
 
 def _source(one: Candidate, session: Session) -> UtteranceRecord:
     span = one.utterance.span or one.span
-    source = UtteranceRecord(
+    return UtteranceRecord(
         file=str(session.path.absolute()),
         line=one.utterance.line,
         speaker=session.speakers[one.utterance.speaker],
         start_ms=span.start_ms,
         end_ms=span.end_ms,
         text=one.utterance.text,
+        reason=one.reason or "",
     )
-    return replace(source, reason=one.reason) if one.reason else source
 
 
 def _counts(members: tuple[Candidate, ...], roles: dict[str, str]) -> dict[str, dict[str, int]]:

@@ -72,10 +72,7 @@ def _write(shard: Shard, *, out: Path) -> None:
     texts = [name for name in schema.names if name != "audio"]
     path = out / partial_name(shard.name)
     # Arrow cannot open a file whose name is not UTF-8.
-    with (
-        path.open("wb") as sink,
-        pq.ParquetWriter(sink, schema, use_dictionary=texts, write_statistics=texts) as file,
-    ):
+    with path.open("wb") as sink, pq.ParquetWriter(sink, schema, use_dictionary=texts, write_statistics=texts) as file:
         rows = islice(stream(shard.manifest, start=shard.start), shard.stop - shard.start)
         opened = lru_cache(maxsize=1)(Recording.open)  # windows of one recording are consecutive
         while group := [_row(segment, out.resolve(), opened) for segment in islice(rows, ROW_GROUP)]:

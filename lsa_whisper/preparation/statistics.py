@@ -123,12 +123,6 @@ class Rejections:
         }
 
 
-def add_counts(total: dict[str, Counter[str]], counts: Mapping[str, Mapping[str, int]]) -> None:
-    """Add the ``counts`` of one row, by role, to ``total``."""
-    for role, count in counts.items():
-        total.setdefault(role, Counter()).update(count)
-
-
 @dataclass(frozen=True)
 class Prepared:
     """The result of :func:`lsa_whisper.preparation.prepare`.

@@ -27,7 +27,10 @@ class SplicePlan:
     @property
     def kinds(self) -> Counter[Disfluency]:
         """The disfluencies that the edits add."""
-        return _added(self.edits)
+        found: Counter[Disfluency] = Counter()
+        for edit in self.edits:
+            found[edit.kind] += edit.events
+        return found
 
 
 def draw_plan(context: EditContext) -> SplicePlan | None:
@@ -87,13 +90,6 @@ def write_edits(original: Utterance, edits: Sequence[Edit], context: EditContext
     intended = +kinds == plan.kinds and not -kinds
     sound = not made.tree.faults and made.fluent() == original.fluent() and made.verbatim() == list(plan.words)
     return plan if intended and sound else None
-
-
-def _added(edits: Sequence[Edit]) -> Counter[Disfluency]:
-    found: Counter[Disfluency] = Counter()
-    for edit in edits:
-        found[edit.kind] += edit.events
-    return found
 
 
 def _spoken(edits: Sequence[Edit], context: EditContext) -> list[str]:

@@ -89,22 +89,24 @@ def count_profile(utterances: Iterable[Utterance]) -> DisfluencyProfile:
     (3, {'filled_pause': (1, 1.0), 'repetition': (1, 0.0), 'pause': (1, 0.0)})
     """
     utterances, fluent = list(utterances), 0
-    starts: dict[Disfluency, list[bool]] = {kind: [] for kind in SPLICED_CLASSES}
-    lengths: dict[Disfluency, list[int]] = {kind: [] for kind in SPLICED_CLASSES}
+    counted: dict[Disfluency, list[Event]] = {kind: [] for kind in SPLICED_CLASSES}
     silences: dict[Disfluency, list[int]] = {kind: [] for kind in SPLICED_CLASSES}
     for one in utterances:
         fluent += len(one.reading.fluent)
         spans = one.word_spans()
         for event in one.reading.events:
-            if event.kind not in starts or (event.kind is Disfluency.PAUSE and not _is_inside(event, one)):
-                continue
-            starts[event.kind].append(event.start == 0)
-            lengths[event.kind].append(max(1, event.end - event.start))
-            silences[event.kind] += _silence_after(event, spans)
+            if event.kind in counted and (event.kind is not Disfluency.PAUSE or _is_inside(event, one)):
+                counted[event.kind].append(event)
+                silences[event.kind] += _silence_after(event, spans)
     classes = {
-        kind.value: ClassProfile(len(found), fmean(found), fmean(lengths[kind]), _quartiles(silences[kind]))
-        for kind, found in starts.items()
-        if found
+        kind.value: ClassProfile(
+            len(events),
+            fmean(event.start == 0 for event in events),
+            fmean(max(1, event.end - event.start) for event in events),
+            _quartiles(silences[kind]),
+        )
+        for kind, events in counted.items()
+        if events
     }
     return DisfluencyProfile(fluent, classes, _pauses(utterances))
 

@@ -81,35 +81,24 @@ def use_one_gpu(arguments: Any) -> None:
 
 
 class TrainerHooks:
-    """Public hooks into private methods of transformers' ``Trainer``; to be inherited before it.
+    """Public hooks into private methods of transformers' ``Trainer``; to be inherited before it, and defined.
 
     ``Trainer`` offers callbacks, but they can neither skip an epoch nor wrap a checkpoint, replace the sampler, change
     a batch on its device, or write weights that were gathered before.
     """
 
-    def gathered_weights(self) -> dict[str, Any] | None:
-        """Return the weights to save, ``None`` for those of the model as it is; called in every process."""
-        return None
-
-    def save_checkpoint(self, save: Callable[[], None]) -> None:
-        """Save a checkpoint by calling ``save``."""
-        save()
-
-    def run_epoch(self, run: Callable[[], None]) -> None:
-        """Train one epoch by calling ``run``."""
-        run()
-
-    def prepared_batch(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """Return a batch, which is on its device already, as the model takes it."""
-        return batch
-
-    def train_sampler(self, dataset: Any, default: Callable[[], Any]) -> Any:
-        """Return the sampler of the training set; ``default`` makes transformers' own."""
-        return default()
-
-    def eval_sampler(self, dataset: Any) -> Any:
-        """Return the sampler of the development set."""
-        raise NotImplementedError
+    gathered_weights: Callable[[], dict[str, Any] | None]
+    """Returns the weights to save, ``None`` for those of the model as it is; called in every process."""
+    save_checkpoint: Callable[[Callable[[], None]], None]
+    """Saves a checkpoint by calling its argument."""
+    run_epoch: Callable[[Callable[[], None]], None]
+    """Trains one epoch by calling its argument."""
+    prepared_batch: Callable[[dict[str, Any]], dict[str, Any]]
+    """Returns a batch, which is on its device already, as the model takes it."""
+    train_sampler: Callable[[Any, Callable[[], Any]], Any]
+    """Returns the sampler of the training set; the second argument makes transformers' own."""
+    eval_sampler: Callable[[Any], Any]
+    """Returns the sampler of the development set."""
 
     def batch_on_device(self, batch: dict[str, Any]) -> dict[str, Any]:
         """Return a batch on the trainer's device, through :meth:`prepared_batch`."""

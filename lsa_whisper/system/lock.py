@@ -65,9 +65,8 @@ def is_locked(target: Path) -> bool:
 def _lock_path(target: Path) -> Path:
     path = target.absolute()
     name = os.fsencode(path.name)
-    if (
-        len(name) > _MAX_NAME_BYTES
-    ):  # two long names that are cut must not share a lock: a holder of both would deadlock
+    if len(name) > _MAX_NAME_BYTES:
+        # Two long names that are cut must not share a lock: a holder of both would deadlock.
         digest = hashlib.sha256(name).hexdigest()[:16]
         return path.with_name(f".{name[:200].decode(errors='ignore')}.{digest}.lock")
     return path.with_name(f".{path.name}.lock")

@@ -96,9 +96,7 @@ def cache_home() -> Path:
 def compiled(caches: list[Path]) -> Iterator[Finding]:
     """Yield which of DeepSpeed's extensions are compiled; the others are compiled on first use."""
     ops = sorted({library.stem for cache in caches if cache.is_dir() for library in cache.glob("*/*/*.so")})
-    yield Finding(
-        "extensions", "ok", ", ".join(ops) if ops else "none compiled yet; each takes a minute or two on first use"
-    )
+    yield Finding("extensions", "ok", ", ".join(ops) or "none compiled yet; each takes a minute or two on first use")
 
 
 def stale_locks(caches: list[Path]) -> Iterator[Finding]:
@@ -111,12 +109,11 @@ def stale_locks(caches: list[Path]) -> Iterator[Finding]:
             age_s = time.time() - lock.stat().st_mtime
         except FileNotFoundError:  # its build has just ended
             continue
+        remedy = f"rm '{lock}'"
         if age_s > _LOCK_AGE_S:
-            yield Finding("build locks", "problem", f"{lock} is {age_s / 60:.0f} min old", f"rm '{lock}'")
+            yield Finding("build locks", "problem", f"{lock} is {age_s / 60:.0f} min old", remedy)
         else:
-            yield Finding(
-                "build locks", "warn", f"{lock} is {age_s:.0f} s old", f"if nothing is compiling: rm '{lock}'"
-            )
+            yield Finding("build locks", "warn", f"{lock} is {age_s:.0f} s old", f"if nothing is compiling: {remedy}")
 
 
 def memory(*, needed_gib: float = _MIN_MEMORY_GIB) -> Iterator[Finding]:
@@ -182,10 +179,15 @@ def shared_memory(folder: Path = Path("/dev/shm")) -> Iterator[Finding]:
     yield Finding("shared memory", "warn" if low else "ok", f"{size:.1f} GiB in {folder}", remedy)
 
 
+def hub_cache_folder() -> Path:
+    """Return the folder of the Hugging Face hub's cache; it need not exist."""
+    home = os.environ.get("HF_HOME") or cache_home() / "huggingface"
+    return Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub").expanduser()
+
+
 def hub_cache() -> Iterator[Finding]:
     """Yield the cache folder of the Hugging Face hub, its number of models, and whether it can take more."""
-    home = os.environ.get("HF_HOME") or cache_home() / "huggingface"
-    folder = Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub").expanduser()
+    folder = hub_cache_folder()
     models = len(list(folder.glob("models--*"))) if folder.is_dir() else 0
     found = f"{folder}: {models} {'model' if models == 1 else 'models'}"
     offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")

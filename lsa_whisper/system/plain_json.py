@@ -17,6 +17,7 @@ from typing import Any
 _MAX_BYTES = 1 << 27
 """The largest file that is read; the vocabulary of a model has a few MB."""
 _MAX_DEPTH = 64
+_TOO_DEEP = "lists or objects are nested too deep"
 
 
 def parse(text: str | bytes) -> Any:
@@ -35,10 +36,10 @@ def parse(text: str | bytes) -> Any:
     try:
         value = json.loads(text)
     except RecursionError:
-        raise _too_deep() from None
+        raise ValueError(_TOO_DEEP) from None
     brackets = text.count(b"[") + text.count(b"{") if isinstance(text, bytes) else text.count("[") + text.count("{")
     if brackets > _MAX_DEPTH and _is_deep(value):
-        raise _too_deep()
+        raise ValueError(_TOO_DEEP)
     return value
 
 
@@ -67,10 +68,6 @@ def _is_deep(value: Any) -> bool:
         if not inner:
             return False
     return True
-
-
-def _too_deep() -> ValueError:
-    return ValueError("lists or objects are nested too deep")
 
 
 def read(path: Path) -> Any:

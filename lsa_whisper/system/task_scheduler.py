@@ -36,7 +36,6 @@ class WorkerFunction(Protocol[ItemContraT, ResultCoT]):
 
     def __call__(self, item: ItemContraT, report: Report, /) -> ResultCoT:
         """Return the result for ``item``."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -85,19 +84,15 @@ class WorkerPool(Protocol[ItemContraT, ResultT]):
 
     def start_worker(self) -> Any:
         """Return a fresh worker."""
-        ...
 
     def submit(self, worker: Any, item: ItemContraT) -> None:
         """Give a task to an idle worker."""
-        ...
 
     def wait(self) -> list[tuple[Any, WorkerEvent[ResultT]]]:
         """Return the next events; block until there is one."""
-        ...
 
     def stop_worker(self, worker: Any) -> None:
         """End an idle worker."""
-        ...
 
 
 def run_task(function: WorkerFunction[ItemT, ResultT], item: ItemT, report: Report) -> TaskResult[ResultT] | TaskError:
@@ -150,33 +145,20 @@ def run_tasks(
                 report(busy[worker], event)
                 continue
             number = busy.pop(worker)
-            if isinstance(event, WorkerDied):
+            if died := isinstance(event, WorkerDied):
                 deaths[number] += 1
                 if deaths[number] < _TRIES:
                     waiting.appendleft(number)
-                else:
-                    yield number, _checked(TaskError(WorkerDiedError(event.reason)), fatal)
-                if waiting:
                     start(pool.start_worker())
-                continue
-            if waiting and not _is_fatal(event, fatal):
-                start(worker)
-            else:
+                    continue
+                event = TaskError(WorkerDiedError(event.reason))
+            if isinstance(event, TaskError) and isinstance(event.error, fatal):
+                raise event.error
+            if waiting:
+                start(pool.start_worker() if died else worker)
+            elif not died:
                 pool.stop_worker(worker)
-            yield number, _checked(event, fatal)
-
-
-def _is_fatal(event: TaskResult[ResultT] | TaskError, fatal: tuple[type[Exception], ...]) -> bool:
-    return isinstance(event, TaskError) and isinstance(event.error, fatal)
-
-
-OutcomeT = TypeVar("OutcomeT", bound="TaskResult[Any] | TaskError")
-
-
-def _checked(event: OutcomeT, fatal: tuple[type[Exception], ...]) -> OutcomeT:
-    if isinstance(event, TaskError) and isinstance(event.error, fatal):
-        raise event.error
-    return event
+            yield number, event
 
 
 def _picklable(error: Exception) -> Exception:

@@ -19,6 +19,7 @@ from lsa_whisper import checkpoint
 from lsa_whisper.audio import Recording
 from lsa_whisper.checkpoint.choice import choose_model
 from lsa_whisper.checkpoint.stored_labels import read_writing
+from lsa_whisper.checkpoint.verification import is_local
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.decoding.expected_words import read_expected_words
 from lsa_whisper.decoding.style import coverage_of, decoding_style
@@ -275,4 +276,4 @@ def _describe(spec: TranscriberSpec, verbose: bool) -> None:
 
 
 def _absolute(model: str | Path) -> str | Path:
-    return Path(model).absolute() if checkpoint.is_local(model) else model
+    return Path(model).absolute() if is_local(model) else model

@@ -104,12 +104,8 @@ MAX_POINTS = 400
 """More than a screen has columns for; a longer curve is reduced to means of neighbors."""
 
 
-def curve_plots(comparison: RunComparison) -> list[Plot]:
-    """Return the figure of every curve; the best point of each run is marked."""
-    return [_plot(comparison, key) for key in comparison.keys]
-
-
 def _plot(comparison: RunComparison, key: str) -> Plot:
+    """Return the figure of a curve; the best point of each run is marked."""
     drawn = [(n, run, run.curves[key]) for n, run in enumerate(comparison.runs) if key in run.curves]
     last = float(max(points[-1][0] for _, _, points in drawn)) or 1.0
     curves, marks = [], []
@@ -163,7 +159,7 @@ def write_comparison(comparison: RunComparison, out: Path) -> Path:
     facts = {
         "names": [run.name for run in comparison.runs],
         "remarks": list(comparison.remarks()),
-        "plots": curve_plots(comparison),
+        "plots": [_plot(comparison, key) for key in comparison.keys],
         "tables": [table for table in _tables(comparison) if table.rows],
         "version": __version__,
     }

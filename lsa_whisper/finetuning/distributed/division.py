@@ -54,7 +54,6 @@ def gather_weights(trainer: Any) -> dict[str, Any] | None:
 
 def layers_are_sharded(model: Any) -> bool:
     """Return whether layers are sharded over ranks, so that all ranks must run the same number of forward passes."""
-    from torch import distributed
     from transformers.integrations import is_deepspeed_zero3_enabled
 
     alone = not distributed.is_initialized() or distributed.get_world_size() == 1
@@ -87,14 +86,11 @@ def finish_distributed(accelerator: Any) -> None:
 
 def reset_distributed() -> None:
     """Clear the libraries' global state of this run, so that this process can start another."""
-    from torch import distributed
-
-    if (
-        distributed.is_initialized() and distributed.get_world_size() == 1
-    ):  # several ranks after a failure cannot synchronize
-        destroy_deepspeed()
+    # Several ranks after a failure cannot synchronize.
     if distributed.is_initialized() and distributed.get_world_size() == 1:
-        distributed.destroy_process_group()
+        destroy_deepspeed()
+        if distributed.is_initialized():
+            distributed.destroy_process_group()
     reset_training_state()
 
 

@@ -19,7 +19,11 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
-from torch import nn
+from torch import distributed, nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import DTensor, Replicate, distribute_tensor
+from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+from torch.func import functional_call
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.settings.run import RunSettings
@@ -46,9 +50,6 @@ def ranks_of(recipe: RunSettings, processes: int) -> tuple[int, int]:
 
 def parallelize(model: Any, recipe: RunSettings) -> Any:
     """Divide the layers of ``model`` among ranks in place; return the device mesh (``dp_shard``, ``tp``)."""
-    from torch import distributed
-    from torch.distributed.tensor.parallel import parallelize_module
-
     windows, shared = ranks_of(recipe, distributed.get_world_size())
     mesh = rank_mesh(recipe, windows, shared)
     for module in list(model.modules()):
@@ -63,8 +64,6 @@ def parallelize(model: Any, recipe: RunSettings) -> Any:
 
 def rank_mesh(recipe: RunSettings, windows: int, shared: int) -> Any:
     """Return the device mesh of ``windows`` groups of ``shared`` ranks, of which each trains on its own windows."""
-    from torch.distributed.device_mesh import init_device_mesh
-
     device = "cpu" if recipe.training.use_cpu or not torch.cuda.is_available() else "cuda"
     return init_device_mesh(device, (windows, shared), mesh_dim_names=("dp_shard", "tp"))
 
@@ -95,8 +94,6 @@ def _divide_attention(layer: nn.Module, mesh: Any) -> None:
 
 
 def _replicate_inputs(mesh: Any, _: nn.Module, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    from torch.distributed.tensor import DTensor, Replicate
-
     def replica(value: Any) -> Any:
         return value if value is None else DTensor.from_local(value, mesh, [Replicate()], run_check=False)
 
@@ -106,8 +103,6 @@ def _replicate_inputs(mesh: Any, _: nn.Module, args: tuple[Any, ...], options: d
 
 def _plan(layer: nn.Module) -> dict[str, Any]:
     """Return how each matrix of a layer is divided; of a LoRA, the factor next to the divided dimension is."""
-    from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel
-
     found: dict[str, Any] = {}
     for name, module in layer.named_modules():
         parts = name.split(".")
@@ -125,8 +120,6 @@ def _replicate_rest(model: nn.Module, mesh: Any) -> None:
 
     The modules compute with plain tensors: not every operation of Whisper's is defined for DTensors.
     """
-    from torch.distributed.tensor import DTensor, Replicate, distribute_tensor
-
     done: dict[nn.Parameter, nn.Parameter] = {}
     for module in model.modules():
         plain = {name: weight for name, weight in _own(module) if not isinstance(weight, DTensor)}
@@ -146,9 +139,6 @@ def _own(module: Any) -> Iterator[tuple[str, nn.Parameter]]:
 
 
 def _forward_with_plain_weights(module: nn.Module, *args: Any, **options: Any) -> Any:
-    from torch.distributed.tensor import DTensor
-    from torch.func import functional_call
-
     weights = {name: weight.to_local() for name, weight in _own(module) if isinstance(weight, DTensor)}
     return functional_call(module, weights, args, options)
 

@@ -8,7 +8,6 @@ change neither the loss nor a gradient.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
@@ -45,10 +44,6 @@ class Pipeline:
         self._schedule: tuple[Any, Any] = (None, None)
         self._loss: LossOf = _no_loss
         self._batch: Batch = {}
-
-    def run_in(self, autocast: Callable[[], AbstractContextManager[Any]]) -> None:
-        """Compute forward passes in ``autocast``."""
-        self.stage.autocast = autocast
 
     def train(self, batch: Batch, loss_of: LossOf) -> torch.Tensor:
         """Add the gradients of a batch to those of this stage's weights; return the batch's loss on every rank."""

@@ -45,8 +45,6 @@ def can_compile() -> bool:
 
 def init_process_group() -> None:
     """Initialize DeepSpeed's process group: with the launcher's ranks, or for this process alone."""
-    import torch
-
     if not is_launched():
         os.environ |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}
         os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
@@ -76,14 +74,8 @@ def deepspeed_config(
     >>> deepspeed_config(3, OffloadSettings("cpu", "cpu"))["zero_optimization"]["offload_param"]["device"]
     'cpu'
     """
-    import torch
-
     pin = torch.cuda.is_available()
-    zero: dict[str, Any] = {
-        "stage": stage,
-        "overlap_comm": False,
-        "contiguous_gradients": True,
-    }
+    zero: dict[str, Any] = {"stage": stage, "overlap_comm": False, "contiguous_gradients": True}
     if offload.optimizer != "none":
         zero["offload_optimizer"] = _place(offload.optimizer, offload.nvme_path, pin) | {"buffer_count": 4}
     if stage == 3:
@@ -214,8 +206,6 @@ def check_entries(entries: Mapping[str, Any], settings: Mapping[str, Any]) -> No
 
 def _check_machine(entries: Mapping[str, Any]) -> None:
     """Raise if an entry needs a package or a GPU that is not here."""
-    import torch
-
     wandb = entries.get("wandb")
     if isinstance(wandb, Mapping) and wandb.get("enabled") and importlib.util.find_spec("wandb") is None:
         raise RecipeError("deepspeed.wandb: needs the package wandb, which is not installed; leave it out")

@@ -13,9 +13,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from lsa_whisper import checkpoint
-from lsa_whisper.checkpoint import is_local
 from lsa_whisper.checkpoint.choice import choose_model, resolve_model
 from lsa_whisper.checkpoint.user_settings import remember_model
+from lsa_whisper.checkpoint.verification import is_local
 from lsa_whisper.errors import CorpusError, RecipeError
 from lsa_whisper.finetuning import Finetuned
 from lsa_whisper.finetuning import finetune as finetune_by_recipe
@@ -102,11 +102,7 @@ def finetune(
 
 @private_umask()
 def new_recipe(
-    data: Path,
-    *,
-    out: Path,
-    model: str | Path | None = None,
-    report: Callable[[str], None] | None = None,
+    data: Path, *, out: Path, model: str | Path | None = None, report: Callable[[str], None] | None = None
 ) -> Path:
     """Write a commented recipe that trains a model on ``data`` and fits this machine; return its path.
 

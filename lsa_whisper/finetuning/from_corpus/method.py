@@ -6,7 +6,6 @@ A :class:`Setting` is what this depends on: the data, the model to start from, a
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from lsa_whisper.errors import CheckpointError, CorpusError
 from lsa_whisper.finetuning.workload.shape import Shape, shape_of
 from lsa_whisper.labels import VERBATIM_PROMPTS, Labels, decode
 from lsa_whisper.languages import chat_code
-from lsa_whisper.manifest import TIMESTAMP, Segment
+from lsa_whisper.manifest import TIMESTAMP
 from lsa_whisper.system.device import has_native_bf16
 
 MIN_DEV_WORDS, MIN_DEV_DISFLUENCIES = 300, 30
@@ -102,12 +101,11 @@ def is_stock_base(base: str) -> bool:
 def dev_size(dev: Path) -> tuple[int, int]:
     """Return the words and the disfluencies of a dev set, counted until both are enough to decide by."""
     words = events = 0
-    if not dev.is_file() and "*" not in dev.name:
-        return words, events
-    for utterance_words, utterance_events in _counts(manifest.stream(dev)):
-        words, events = words + utterance_words, events + utterance_events
-        if words >= MIN_DEV_WORDS and events >= MIN_DEV_DISFLUENCIES:
-            break
+    for row in manifest.stream(dev) if dev.is_file() or "*" in dev.name else ():
+        for utterance in decode(TIMESTAMP.sub(" ", row.text), Labels.from_name(row.labels)).utterances:
+            words, events = words + len(utterance.verbatim()), events + len(utterance.events())
+            if words >= MIN_DEV_WORDS and events >= MIN_DEV_DISFLUENCIES:
+                return words, events
     return words, events
 
 
@@ -115,12 +113,6 @@ def decides(dev: Path) -> bool:
     """Return whether a dev set is large enough to choose a checkpoint by."""
     words, events = dev_size(dev)
     return words >= MIN_DEV_WORDS and events >= MIN_DEV_DISFLUENCIES
-
-
-def _counts(rows: Iterator[Segment]) -> Iterator[tuple[int, int]]:
-    for row in rows:
-        for utterance in decode(TIMESTAMP.sub(" ", row.text), Labels.from_name(row.labels)).utterances:
-            yield len(utterance.verbatim()), len(utterance.events())
 
 
 def _parameters(base: str) -> int | None:

@@ -29,28 +29,14 @@ from lsa_whisper.finetuning.memory.configuration import (
     packages_of,
 )
 from lsa_whisper.finetuning.memory.estimate import configurations_for, estimate_memory, estimate_run
-from lsa_whisper.finetuning.memory.plan import Hardware, Plan, TrainingJob
-from lsa_whisper.finetuning.memory.table import Estimate
+from lsa_whisper.finetuning.memory.plan import Hardware, Plan
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
 from lsa_whisper.finetuning.workload.parameters import MicroBatch
-from lsa_whisper.finetuning.workload.shape import SHAPES, Shape
 from lsa_whisper.system.machine import GIB, available_memory_gib, nearest_existing
 
-__all__ = [
-    "SHAPES",
-    "Estimate",
-    "Hardware",
-    "Plan",
-    "Resources",
-    "Shape",
-    "TrainingConfiguration",
-    "TrainingJob",
-    "estimate_memory",
-    "estimate_run",
-    "require_fit",
-]
+__all__ = ["Hardware", "Resources", "estimate_memory", "estimate_run", "require_fit"]
 
 
 _LETTERS_PER_TOKEN = 2

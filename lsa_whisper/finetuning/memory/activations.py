@@ -10,7 +10,6 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
-from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
 from lsa_whisper.finetuning.workload.parameters import MicroBatch
 from lsa_whisper.finetuning.workload.shape import Shape
@@ -33,7 +32,7 @@ class ElementSizes:
         """Return the sizes under a training configuration."""
         if configuration.precision == "fp32":
             return cls(4, 4, 0)
-        return cls(4, 2, 2) if strategy_of(configuration).autocasts(configuration.precision) else cls(2, 2, 0)
+        return cls(4, 2, 2) if configuration.autocasts else cls(2, 2, 0)
 
 
 def activations(

@@ -9,8 +9,8 @@ from typing import Any
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import recipe as recipes
-from lsa_whisper.finetuning.recipe import AdapterSettings, OffloadSettings, PipelineSettings, Recipe
-from lsa_whisper.finetuning.settings.values import flat
+from lsa_whisper.finetuning.recipe import AdapterSettings, OffloadSettings, Recipe
+from lsa_whisper.finetuning.settings.values import changed_values, flat
 from lsa_whisper.finetuning.strategies import STRATEGIES, strategy_of
 from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
 from lsa_whisper.system.device import sixteen_bit_precision
@@ -45,13 +45,8 @@ def recipe_keys(configuration: TrainingConfiguration) -> dict[str, Any]:
     """Return the recipe keys of a configuration."""
     keys: dict[str, Any] = {"strategy": configuration.strategy}
     keys |= {"tensor_parallel": configuration.layer_ranks} if configuration.layer_ranks > 1 else {}
-    plain = vars(PipelineSettings())
-    stages = {key: value for key, value in vars(configuration.pipeline).items() if value != plain[key]}
-    keys |= {"pipeline": stages} if stages else {}
-    offload = {
-        key: value for key, value in vars(offload_settings(configuration)).items() if value not in ("none", None)
-    }
-    keys |= {"offload": offload} if offload else {}
+    sections = {"pipeline": configuration.pipeline, "offload": offload_settings(configuration)}
+    keys |= {name: changed for name, section in sections.items() if (changed := changed_values(section))}
     keys |= {"adapter": adapter_keys(configuration.adapter)} if configuration.adapter else {}
     keys |= {"precision": configuration.precision} if configuration.precision != "fp32" else {}
     return keys | ({"optimizer": configuration.optimizer} if configuration.optimizer != "adamw" else {})
@@ -73,8 +68,7 @@ def adapter_keys(adapter: AdapterSettings) -> dict[str, Any]:
     >>> adapter_keys(AdapterSettings(stacks="decoder", target_modules=("fc1",)))
     {'rank': 32, 'alpha': 64.0, 'target_modules': ['fc1'], 'stacks': 'decoder'}
     """
-    plain, always = AdapterSettings(), ("rank", "alpha")
-    values = {key: value for key, value in vars(adapter).items() if key in always or value != getattr(plain, key)}
+    values = {"rank": adapter.rank, "alpha": adapter.alpha} | changed_values(adapter)
     return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
 

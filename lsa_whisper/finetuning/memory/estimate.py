@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from lsa_whisper.finetuning.memory import configuration as choice
 from lsa_whisper.finetuning.memory.plan import Hardware, Plan, TrainingJob
 from lsa_whisper.finetuning.memory.table import Estimate
 from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.settings.values import Range
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
 from lsa_whisper.finetuning.workload.parameters import MicroBatch, ParameterCounts
@@ -76,14 +76,12 @@ def _check_numbers(
         ("label-tokens", label_tokens, 1),
     )
     wrong = [
-        f"{name}: must be {least} or more, not {value:g}" for name, value, least in limits if not _least(value, least)
+        f"{name}: {problem}"
+        for name, value, least in limits
+        for problem in (Range(least=least).problems(value) if value is not None else ())
     ]
     if wrong:
         raise RecipeError("; ".join(wrong))
-
-
-def _least(value: float | None, least: float) -> bool:
-    return value is None or (math.isfinite(value) and value >= least)
 
 
 def configurations_for(
@@ -94,11 +92,8 @@ def configurations_for(
     With several processes, ``single`` becomes ``ddp``, as transformers does. Without a GPU, fp32 comes first, and what
     needs a GPU is left out: torchao's optimizer offloads from one, bitsandbytes is for them.
     """
-    every = (
-        choice.training_configurations(recipe.adapter, recipe.offload.nvme_path or choice.SWAP)
-        if recipe
-        else choice.training_configurations(None, adapter_first=lora_first)
-    )
+    adapter, path = (recipe.adapter, recipe.offload.nvme_path) if recipe else (None, None)
+    every = choice.training_configurations(adapter, path or choice.SWAP, adapter_first=lora_first and recipe is None)
     half = choice.configuration_of(recipe).precision if recipe else sixteen_bit_precision()
     if half == "fp16":
         every = tuple(dataclasses.replace(each, precision=half) if each.precision == "bf16" else each for each in every)

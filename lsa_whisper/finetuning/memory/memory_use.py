@@ -122,7 +122,7 @@ def _gpu_states_bytes(
     if configuration.layer_ranks > 1:
         p, total = counts.on_one_rank(configuration.layer_ranks)
         share, ranks = total / counts.total, ranks // configuration.layer_ranks
-    one = strategy.weight_bytes(configuration.precision)
+    one = configuration.weight_bytes
     moments = 0.0 if configuration.optimizer == "adamw-cpu" else configuration.moment_bytes
     # bitsandbytes keeps both moments of embeddings in 32 bits.
     wide = (8 - moments) * counts.embeddings if configuration.optimizer == "adamw-8bit" else 0.0
@@ -131,7 +131,7 @@ def _gpu_states_bytes(
     shared = ranks if strategy.shards_optimizer else 1
     weights = share * counts.bytes_in(one) / shared_weights if configuration.offload.parameters == "none" else 0.0
     # The base is copied before sharding and casting.
-    weights += (2 if configuration.precision == "pure-bf16" else 4) * counts.base_copy
+    weights += one * counts.base_copy
     if configuration.offload.optimizer == "none":
         gradients = 0 if configuration.steps_in_backward else one * p / shared
         return round(weights), round(gradients), round(((moments + master) * p + wide) / shared)
@@ -169,7 +169,7 @@ def loading_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
     copies = configuration.adapter is not None and configuration.adapter.copies_weights
     if strategy.loads_by_weight and not copies:
         return (4 + stored) * counts.shape.largest_weight
-    one = strategy.weight_bytes(configuration.precision)
+    one = configuration.weight_bytes
     if configuration.reads_onto_gpu:
         return stored * counts.total + ranks * one * counts.shape.largest_weight
     return (one * (1 if strategy.loads_by_weight else ranks) + stored) * counts.total
@@ -183,7 +183,7 @@ def swap_buffers(counts: ParameterCounts) -> float:
 def disk_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, checkpoints: int) -> int:
     """Return the bytes on disk: swap files, the model, and the checkpoints that are there at the same time."""
     p, total = counts.trained, counts.total
-    one = strategy_of(configuration).weight_bytes(configuration.precision)
+    one = configuration.weight_bytes
     whole = 4 * p if configuration.adapter else one * total
     checkpoint = whole + round(12 if strategy_of(configuration).uses_deepspeed else configuration.moment_bytes) * p
     return swap_bytes(counts, configuration) + checkpoints * checkpoint + whole
@@ -216,7 +216,7 @@ def cpu_run_bytes(
     if configuration.precision == "pure-bf16":
         before, base = ranks * _LOADING_16_BIT_BYTES, ranks * _TRAINING_16_BIT_BYTES
     file_bytes = 4 if strategy_of(configuration).loads_by_weight else counts.shape.stored
-    one = strategy_of(configuration).weight_bytes(configuration.precision)
+    one = configuration.weight_bytes
     loading = counts.total * (one * ranks + file_bytes)
     if configuration.stages > 1:
         passing = sum(stage_activations(counts.shape, configuration, micro_batch))
@@ -230,25 +230,24 @@ def _cpu_states_bytes(counts: ParameterCounts, configuration: TrainingConfigurat
     """Return the bytes of weights, gradients, moments and their copies in all processes together."""
     p, total = counts.trained, counts.total
     if not strategy_of(configuration).uses_deepspeed:
-        one = 2 if configuration.precision == "pure-bf16" else 4
+        one = configuration.weight_bytes
         replicas: float = 1 if strategy_of(configuration).shards_weights else ranks
         if configuration.layer_ranks > 1:
             replicas = configuration.layer_ranks * counts.on_one_rank(configuration.layer_ranks)[1] / total
         if configuration.stages > 1:
             parts = stage_parts(counts.shape, configuration.stages)
             replicas = sum(part.parameters(counts.shape) for part in parts) / counts.shape.parameters
-        casts = 2 * (total - counts.quantized) if strategy_of(configuration).autocasts(configuration.precision) else 0
+        casts = 2 * (total - counts.quantized) if configuration.autocasts else 0
         gradients = 8 * counts.shape.largest_weight if configuration.steps_in_backward else one * p
         return replicas * (
             counts.bytes_in(one) + one * counts.base_copy + gradients + configuration.moment_bytes * p + casts
         )
     one = configuration.computed_bytes
+    weights = deepspeed_weights(counts, configuration, one, ranks)
     if configuration.offload.optimizer == "nvme":
-        reduced = 2 * one * min(SWAPPED_BUCKET, p)
-        return deepspeed_weights(counts, configuration, one, ranks) + 4 * p + swap_buffers(counts) + reduced
+        return weights + 4 * p + swap_buffers(counts) + 2 * one * min(SWAPPED_BUCKET, p)
     # From the second step on, moments exist while gradients pass through the bucket and exist twice in fp32.
-    reduced = 2 * one * min(BUCKET, p)
-    return deepspeed_weights(counts, configuration, one, ranks) + 24 * p + reduced
+    return weights + 24 * p + 2 * one * min(BUCKET, p)
 
 
 def deepspeed_weights(counts: ParameterCounts, configuration: TrainingConfiguration, one: int, ranks: int) -> float:

@@ -87,11 +87,11 @@ class TrainingJob:
                 workers=self.workers,
                 checkpoints=self.checkpoints,
             )
-            return Plan(self, configuration, micro_batch, self._with_average(memory, counts))
-        resident = memory_use.cpu_run_bytes(counts, configuration, micro_batch, ranks=self.processes)
-        resident += self.workers * memory_use.LOADER * self.processes
-        disk = memory_use.disk_bytes(counts, configuration, self.checkpoints)
-        memory = MemoryUse(0, 0, 0, 0, 0, 0, resident, disk)
+        else:
+            resident = memory_use.cpu_run_bytes(counts, configuration, micro_batch, ranks=self.processes)
+            resident += self.workers * memory_use.LOADER * self.processes
+            disk = memory_use.disk_bytes(counts, configuration, self.checkpoints)
+            memory = MemoryUse(0, 0, 0, 0, 0, 0, resident, disk)
         return Plan(self, configuration, micro_batch, self._with_average(memory, counts))
 
     def _with_average(self, memory: MemoryUse, counts: ParameterCounts) -> MemoryUse:
@@ -122,9 +122,8 @@ class Plan:
     @property
     def name(self) -> str:
         """The short description of the configuration, with the share of a step in which a pipeline's stages wait."""
-        return self.configuration.name + (
-            f", {100 * self.idle_share:.0f} % idle" if self.configuration.stages > 1 else ""
-        )
+        idle = f", {100 * self.idle_share:.0f} % idle" if self.configuration.stages > 1 else ""
+        return self.configuration.name + idle
 
     @property
     def idle_share(self) -> float:
@@ -147,9 +146,8 @@ class Plan:
     @property
     def disk_gib(self) -> float:
         """GiB of checkpoints and, unless they are on another disk, swap files."""
-        elsewhere = (
-            memory_use.swap_bytes(self.counts, self.configuration) if self.job.hardware.swap_on_other_disk else 0
-        )
+        is_elsewhere = self.job.hardware.swap_on_other_disk
+        elsewhere = memory_use.swap_bytes(self.counts, self.configuration) if is_elsewhere else 0
         return (self.memory.disk - elsewhere) / GIB
 
     @property
@@ -186,5 +184,4 @@ class Plan:
         """Return the recipe keys of this plan."""
         training: dict[str, Any] = {"per_device_train_batch_size": self.micro_batch.batch}
         training |= {"gradient_checkpointing": True} if self.micro_batch.checkpointing else {}
-        chosen = recipe_keys(self.configuration)
-        return chosen | {"training": chosen.get("training", {}) | training}
+        return recipe_keys(self.configuration) | {"training": training}

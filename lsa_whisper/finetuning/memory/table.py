@@ -14,7 +14,8 @@ import yaml
 
 from lsa_whisper.finetuning.memory.configuration import missing_packages
 from lsa_whisper.finetuning.memory.plan import Hardware, Plan
-from lsa_whisper.finetuning.recipe import ModelSettings, Recipe
+from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.settings.values import changed_values
 from lsa_whisper.finetuning.workload.configuration import adapter_name
 from lsa_whisper.system.machine import GIB
 
@@ -66,11 +67,8 @@ class Estimate:
     @property
     def fitting(self) -> tuple[Plan, ...]:
         """The plans that fit, first those that need no package that is not installed."""
-        return tuple(
-            sorted(
-                (plan for plan in self.sized if plan.fits), key=lambda plan: bool(missing_packages(plan.configuration))
-            )
-        )
+        fits = (plan for plan in self.sized if plan.fits)
+        return tuple(sorted(fits, key=lambda plan: bool(missing_packages(plan.configuration))))
 
     @property
     def recommended(self) -> Plan | None:
@@ -96,10 +94,9 @@ class Estimate:
 
 def counted_settings(recipe: Recipe, plan: Plan) -> dict[str, Any]:
     """Return the sections of ``recipe`` outside of a training configuration that change its memory."""
-    plain, found = ModelSettings(), dict[str, Any]()
     names = ("context_s", "decoder_layers", "freeze_encoder", "top_layers")
-    model = {name: getattr(recipe.model, name) for name in names if getattr(recipe.model, name) != getattr(plain, name)}
-    found |= {"model": model} if model else {}
+    model = {name: value for name, value in changed_values(recipe.model).items() if name in names}
+    found: dict[str, Any] = {"model": model} if model else {}
     found |= {"loss": {"kl_to_base": recipe.loss.kl_to_base}} if recipe.loss.kl_to_base else {}
     found |= {"data": {"workers": recipe.data.workers}} if recipe.data.workers else {}
     steps = recipe.training.gradient_accumulation_steps

@@ -10,7 +10,6 @@ from lsa_whisper.finetuning.recipe.reading import (
 )
 from lsa_whisper.finetuning.recipe.schema import Recipe
 from lsa_whisper.finetuning.settings.run import (
-    SHARDING_STRATEGIES,
     CorpusSettings,
     DataSettings,
     FsdpSettings,
@@ -22,7 +21,6 @@ from lsa_whisper.finetuning.settings.run import (
 from lsa_whisper.finetuning.settings.sections import AdapterSettings, EvaluationSettings, LossSettings, TrainingSettings
 
 __all__ = [
-    "SHARDING_STRATEGIES",
     "AdapterSettings",
     "CorpusSettings",
     "DataSettings",

@@ -10,9 +10,9 @@ import itertools
 import json
 import types
 import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import yaml
 
@@ -143,16 +143,8 @@ def _with_manifests(raw: Any) -> Any:
     return raw | {"data": found}
 
 
-Section = TypeVar("Section")
 _TYPO = 0.9
 """Similarity of names from which a key is a misspelled one, and not an argument of transformers' trainer."""
-
-
-def build_section(kind: type[Section], raw: Any, place: str, problems: list[str]) -> Section | None:
-    """Return a ``kind`` dataclass built from the mapping ``raw``, or ``None`` after adding to ``problems``."""
-    before = len(problems)
-    values, _ = read_fields(kind, raw, place, problems)
-    return kind(**values) if len(problems) == before else None
 
 
 def read_fields(kind: type[Any], raw: Any, place: str, problems: list[str]) -> tuple[dict[str, Any], set[str]]:
@@ -203,7 +195,8 @@ def _convert(hint: Any, raw: Any, place: str, problems: list[str]) -> Any:
         required = next(argument for argument in arguments if argument is not type(None))
         return None if raw is None else _convert(required, raw, place, problems)
     if dataclasses.is_dataclass(hint):
-        return build_section(typing.cast(type, hint), raw, place, problems)
+        before, (values, _) = len(problems), read_fields(typing.cast(type, hint), raw, place, problems)
+        return hint(**values) if len(problems) == before else None  # type: ignore[operator]
     if origin is tuple:
         items = raw if isinstance(raw, list) else [raw]
         return tuple(_convert(arguments[0], item, f"{place}[{i}]", problems) for i, item in enumerate(items))
@@ -221,9 +214,8 @@ def _convert(hint: Any, raw: Any, place: str, problems: list[str]) -> Any:
     return None
 
 
-def _within(limits: Iterable[Any], hint: Any, raw: Any, place: str, problems: list[str]) -> Any:
+def _within(limits: Sequence[Any], hint: Any, raw: Any, place: str, problems: list[str]) -> Any:
     """Return ``raw`` as the type ``hint``, which has limits."""
-    limits = tuple(limits)
     if raw is False and any(isinstance(limit, OneOf) and "no" in limit.values for limit in limits):
         raw = "no"  # YAML parses a bare ``no`` as false
     before = len(problems)

@@ -15,12 +15,7 @@ from lsa_whisper.finetuning.settings.run import (
     PipelineSettings,
     RunSettings,
 )
-from lsa_whisper.finetuning.settings.sections import (
-    AdapterSettings,
-    EvaluationSettings,
-    LossSettings,
-    TrainingSettings,
-)
+from lsa_whisper.finetuning.settings.sections import AdapterSettings, EvaluationSettings, LossSettings, TrainingSettings
 from lsa_whisper.finetuning.settings.values import OneOf, Range
 from lsa_whisper.finetuning.strategies import STRATEGIES, strategy_of
 

@@ -115,9 +115,8 @@ def trainer_args_problems(given: Mapping[str, Any]) -> Iterator[str]:
     ['trainer_args.learning_rate: set training.learning_rate instead', "trainer_args.tf32: expected true or false, ..."]
     """
     for name, value in given.items():
-        owned = name in _TRAINING or name in _OWNERS or name in _REFUSED or name == "seed"
-        if owned:
-            yield f"trainer_args.{name}: {place_of(name)}"
+        if place := place_of(name):
+            yield f"trainer_args.{name}: {place}"
         elif str(name).startswith(_HUB):
             yield f"trainer_args.{name}: nothing is uploaded during training; leave it out"
         elif str(name).startswith(_GENERATION):

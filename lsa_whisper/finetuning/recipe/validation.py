@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 from lsa_whisper.finetuning.recipe import conflicts
 from lsa_whisper.finetuning.recipe.schema import Recipe
 from lsa_whisper.finetuning.recipe.trainer_args import trainer_args_problems
-from lsa_whisper.finetuning.settings.run import ModelSettings, is_valid_context
+from lsa_whisper.finetuning.settings.run import is_valid_context
 from lsa_whisper.finetuning.strategies import STRATEGIES, strategy_of
 
 _NAME_BYTES, _PATH_BYTES = 240, 4000
@@ -21,10 +21,6 @@ _NAME_BYTES, _PATH_BYTES = 240, 4000
 
 
 _Rule = tuple[Collection[str], Callable[[Recipe], Iterable[str]]]
-
-
-class _Section(Protocol):
-    def problems(self) -> Iterable[str]: ...
 
 
 def problems_of(recipe: Recipe, faulty: Collection[str] = ()) -> list[str]:
@@ -76,7 +72,7 @@ def name_problems(recipe: Recipe) -> Iterator[str]:
 
 
 def _model(recipe: Recipe) -> Iterator[str]:
-    model: ModelSettings = recipe.model
+    model = recipe.model
     if (model.base is None) == (model.scratch is None):
         yield "model: set either base (a checkpoint) or scratch (dimensions of a new model)"
     if model.context_s is not None and not is_valid_context(model.context_s):
@@ -84,7 +80,7 @@ def _model(recipe: Recipe) -> Iterator[str]:
     yield from _section("model.scratch", model.scratch)
 
 
-def _section(place: str, section: _Section | None) -> Iterator[str]:
+def _section(place: str, section: Any) -> Iterator[str]:
     yield from (f"{place}.{problem}" for problem in (section.problems() if section else ()))
 
 

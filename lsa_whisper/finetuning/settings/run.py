@@ -8,12 +8,7 @@ from typing import Annotated, Any
 
 from lsa_whisper.audio.augment import Augmentation
 from lsa_whisper.checkpoint.whisper_constants import CONTEXT_S, DECODER_POSITIONS
-from lsa_whisper.finetuning.settings.sections import (
-    MAX_WEIGHT,
-    AdapterSettings,
-    EvaluationSettings,
-    TrainingSettings,
-)
+from lsa_whisper.finetuning.settings.sections import MAX_WEIGHT, AdapterSettings, EvaluationSettings, TrainingSettings
 from lsa_whisper.finetuning.settings.values import OneOf, Range, TranscribeOnly
 
 PIPELINE_SCHEDULES = ("1f1b", "gpipe")

@@ -123,6 +123,12 @@ def flat(settings: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, An
             yield f"{place}{key}", value
 
 
+def changed_values(section: Any) -> dict[str, Any]:
+    """Return the values of a section of a recipe that differ from its defaults."""
+    plain = type(section)()
+    return {key: value for key, value in vars(section).items() if value != getattr(plain, key)}
+
+
 Changes = dict[str, tuple[Any, Any]]
 """The former and the present value of each key that differs."""
 _LISTED = 6

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Protocol
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.distributed.ranks import is_launched, verify_ranks
@@ -21,32 +20,17 @@ from lsa_whisper.finetuning.strategies.single import Single
 from lsa_whisper.finetuning.strategies.tensor_parallel import TensorParallel
 from lsa_whisper.finetuning.strategies.zero2 import Zero2
 from lsa_whisper.finetuning.strategies.zero3 import Zero3
+from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
 from lsa_whisper.system.machine import usable_cores
 
-_ROWS = (
-    Single(),
-    Ddp(),
-    Zero2(),
-    Zero3(),
-    Fsdp2(),
-    TensorParallel(),
-    PipelineParallel(),
-)
+_ROWS = (Single(), Ddp(), Zero2(), Zero3(), Fsdp2(), TensorParallel(), PipelineParallel())
 STRATEGIES: dict[str, Strategy] = {strategy.name: strategy for strategy in _ROWS}
 """Every strategy by its name; messages list them in this order."""
 _MIN_PROCESSES = 16
 """So many processes are accepted on any machine: no node has more GPUs."""
 
 
-class HasStrategy(Protocol):
-    """A recipe, or a training configuration."""
-
-    @property
-    def strategy(self) -> str:
-        """The name of a strategy."""
-
-
-def strategy_of(run: HasStrategy) -> Strategy:
+def strategy_of(run: RunSettings | TrainingConfiguration) -> Strategy:
     """Return the strategy that a recipe or a training configuration names."""
     return STRATEGIES[run.strategy]
 

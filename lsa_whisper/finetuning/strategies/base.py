@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.settings.run import RunSettings
+from lsa_whisper.finetuning.settings.values import changed_values
 from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
 from lsa_whisper.finetuning.workload.parameters import MicroBatch, ParameterCounts
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from lsa_whisper.system.machine import Finding
 
 Unread: TypeAlias = "StoredWeights | None"
-StageLayers = Callable[[int], Sequence[int]] | None
 RecipeRule = tuple[Collection[str], Callable[[RunSettings], Iterable[str]]]
 """The settings that a rule looks at, and the rule, which yields problems of a recipe."""
 
@@ -85,8 +85,7 @@ class Strategy:
         yield f"strategy={self.name}"
         if "fsdp" not in self.own_settings:
             plain = type(recipe.fsdp)()
-            differing = (key for key in vars(plain) if getattr(recipe.fsdp, key) != getattr(plain, key))
-            yield from (f"fsdp.{key}={str(getattr(plain, key)).lower()}" for key in differing)
+            yield from (f"fsdp.{key}={str(getattr(plain, key)).lower()}" for key in changed_values(recipe.fsdp))
         if recipe.deepspeed and "deepspeed" not in self.own_settings:
             yield "deepspeed={}"
         if recipe.auto_micro_batch and "auto_micro_batch" not in self.own_settings:
@@ -104,14 +103,13 @@ class Strategy:
                 "or srun (accelerate launch starts a single process on a CPU), or strategy: single"
             )
 
-    def check_model(self, recipe: RunSettings, config: Any, ranks: int, layers: Callable[[int], Sequence[int]]) -> None:
+    def check_model(self, recipe: RunSettings, config: Any, ranks: int) -> None:
         """Check that a model can be divided among ``ranks`` processes.
 
         Args:
             recipe: The run.
             config: transformers' configuration of the model.
             ranks: The processes.
-            layers: Returns the successive layers of each of so many stages.
 
         Raises:
             RecipeError: If they cannot.
@@ -159,36 +157,19 @@ class Strategy:
         """Return an optimizer of its own with its arguments, ``None`` for that of transformers."""
         return None
 
-    def divide(
-        self, model: Any, recipe: RunSettings, unread: Unread = None, layers: StageLayers = None
-    ) -> Division | None:
+    def divide(self, model: Any, recipe: RunSettings, unread: Unread = None) -> Division | None:
         """Divide ``model`` among ranks if that is done before training; return how layers are divided, if they are.
 
         Args:
             model: The model to train, changed in place.
             recipe: The run.
             unread: The weights that are still to be read.
-            layers: Returns the successive layers of each of so many stages.
         """
         return None
-
-    def gather_weights(self, trainer: Any) -> dict[str, Any] | None:
-        """Return the gathered weights of the trainer's model, ``None`` if it is whole; every rank must call this."""
-        from lsa_whisper.finetuning.distributed.division import gather_weights
-
-        return gather_weights(trainer)
 
     def on_ranks(self, configuration: TrainingConfiguration, ranks: int) -> TrainingConfiguration:
         """Return a configuration of this strategy as it runs in ``ranks`` processes."""
         return configuration
-
-    def weight_bytes(self, precision: str) -> int:
-        """Return the bytes of a weight and of its gradient."""
-        return 2 if precision == "pure-bf16" else 4
-
-    def autocasts(self, precision: str) -> bool:
-        """Return whether autocast keeps a 16-bit copy of the fp32 weights."""
-        return precision in ("bf16", "fp16")
 
     def buffers(self, load: GpuLoad) -> tuple[int, int, int]:
         """Return the bytes of buffers on a GPU: permanent, in the forward pass only, in the optimizer step only.
@@ -200,7 +181,7 @@ class Strategy:
         counts, optimizer = load.counts, load.configuration.optimizer
         layer = counts.shape.largest_layer
         frozen = 2 * layer if load.micro_batch.checkpointing else counts.frozen - counts.quantized
-        copied = counts.trained + frozen if self.autocasts(load.configuration.precision) else 0
+        copied = counts.trained + frozen if load.configuration.autocasts else 0
         if load.configuration.steps_in_backward:
             return (2 + 4 + 4 + 8) * counts.shape.largest_weight, 0, 0
         return 0, 2 * copied, 8 * counts.shape.largest_weight if optimizer == "adafactor" else 0

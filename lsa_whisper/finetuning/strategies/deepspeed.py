@@ -53,7 +53,6 @@ class DeepSpeed(Strategy):
         """Initialize DeepSpeed's process group, also for a process alone."""
         from lsa_whisper.finetuning.distributed import zero
 
-        zero.require_deepspeed(recipe)
         zero.init_process_group()
 
     def computes_in(self, recipe: RunSettings) -> str | None:
@@ -64,9 +63,6 @@ class DeepSpeed(Strategy):
 
     def trainer_arguments(self, recipe: RunSettings) -> dict[str, Any]:
         """Return DeepSpeed's configuration."""
-        from lsa_whisper.finetuning.distributed import zero
-
-        zero.require_deepspeed(recipe)
         return {"deepspeed": self._settings(recipe), "bf16": False, "fp16": False}
 
     def _settings(self, recipe: RunSettings) -> dict[str, Any]:
@@ -86,9 +82,8 @@ class DeepSpeed(Strategy):
         one = load.configuration.computed_bytes
         gathers = self.shards_weights and (ranks > 1 or offload.parameters != "none")
         swaps = "nvme" in (offload.optimizer, offload.parameters)
-        live = (
-            LIVE if offload.parameters != "nvme" else 2 * max(counts.shape.largest_layer, counts.shape.largest_weight)
-        )
+        in_use = 2 * max(counts.shape.largest_layer, counts.shape.largest_weight)
+        live = in_use if offload.parameters == "nvme" else LIVE
         bucket = min(SWAPPED_BUCKET if swaps else BUCKET, counts.trained)
         always = one * (bucket + (min(live, counts.total) if gathers else 0))
         copied = 0 if self.shards_weights else super().buffers(load)[1]

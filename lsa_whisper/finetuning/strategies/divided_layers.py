@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.finetuning.distributed.ranks import join_ranks
 from lsa_whisper.finetuning.settings.run import RunSettings
-from lsa_whisper.finetuning.strategies.base import RecipeRule, StageLayers, Strategy, Unread
+from lsa_whisper.finetuning.strategies.base import RecipeRule, Strategy, Unread
 
 if TYPE_CHECKING:
     from lsa_whisper.finetuning.distributed.division import Division
@@ -35,15 +35,15 @@ class DividedLayers(Strategy):
         if recipe.adapter is not None and recipe.adapter.token_embeddings:
             yield f"adapter.token_embeddings: {self.name} cannot train single embeddings; leave it out"
 
-    def divide(self, model: Any, recipe: RunSettings, unread: Unread = None, layers: StageLayers = None) -> Division:
+    def divide(self, model: Any, recipe: RunSettings, unread: Unread = None) -> Division:
         """Divide the model and let it load whole weights, of which each rank keeps its part."""
         from lsa_whisper.finetuning.distributed.division import load_whole_weights
 
-        division = self.divide_layers(model, recipe, layers)
+        division = self.divide_layers(model, recipe)
         load_whole_weights(model)
         return division
 
-    def divide_layers(self, model: Any, recipe: RunSettings, layers: StageLayers) -> Division:
+    def divide_layers(self, model: Any, recipe: RunSettings) -> Division:
         """Divide the model in place."""
         raise NotImplementedError
 

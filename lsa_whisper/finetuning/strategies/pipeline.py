@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.settings.run import RunSettings
-from lsa_whisper.finetuning.strategies.base import RecipeRule, StageLayers
+from lsa_whisper.finetuning.strategies.base import RecipeRule
 from lsa_whisper.finetuning.strategies.divided_layers import DividedLayers
 from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
+from lsa_whisper.finetuning.workload.stages import stage_sizes
 
 if TYPE_CHECKING:
     from lsa_whisper.finetuning.distributed.division import Division
@@ -51,9 +52,9 @@ class PipelineParallel(DividedLayers):
         super().check_ranks(recipe, ranks)
         check_stages(recipe, ranks)
 
-    def check_model(self, recipe: RunSettings, config: Any, ranks: int, layers: Callable[[int], Sequence[int]]) -> None:
+    def check_model(self, recipe: RunSettings, config: Any, ranks: int) -> None:
         """Check that there are as many layers as stages."""
-        layers(ranks)
+        stage_sizes(config, ranks)
 
     def window_ranks(self, recipe: RunSettings, ranks: int) -> int:
         """Return that all ranks have the same windows."""
@@ -69,14 +70,13 @@ class PipelineParallel(DividedLayers):
                 f"strategy: pipeline needs a newer torch than {torch.__version__}; it was tested with 2.13"
             )
 
-    def divide_layers(self, model: Any, recipe: RunSettings, layers: StageLayers) -> Division:
+    def divide_layers(self, model: Any, recipe: RunSettings) -> Division:
         """Keep the layers of this rank's stage."""
         from torch import distributed
 
         from lsa_whisper.finetuning.distributed import division, model_parallel, pipeline
 
-        assert layers is not None
-        sizes = layers(distributed.get_world_size())
+        sizes = stage_sizes(model.config, distributed.get_world_size())
         mesh = model_parallel.rank_mesh(recipe, 1, len(sizes))
         return division.Division(mesh, pipeline.Pipeline(model, recipe, sizes))
 

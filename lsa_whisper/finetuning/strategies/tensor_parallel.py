@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.finetuning.settings.run import RunSettings
-from lsa_whisper.finetuning.strategies.base import GpuLoad, StageLayers
+from lsa_whisper.finetuning.strategies.base import GpuLoad
 from lsa_whisper.finetuning.strategies.divided_layers import DividedLayers
 from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
 
@@ -41,7 +41,7 @@ class TensorParallel(DividedLayers):
         super().check_ranks(recipe, ranks)
         ranks_of(recipe, ranks)
 
-    def check_model(self, recipe: RunSettings, config: Any, ranks: int, layers: Callable[[int], Sequence[int]]) -> None:
+    def check_model(self, recipe: RunSettings, config: Any, ranks: int) -> None:
         """Check that heads and feed-forward blocks can be divided."""
         from lsa_whisper.finetuning.distributed.model_parallel import check_shape, ranks_of
 
@@ -51,7 +51,7 @@ class TensorParallel(DividedLayers):
         """Return the number of groups."""
         return ranks // (recipe.tensor_parallel or ranks)
 
-    def divide_layers(self, model: Any, recipe: RunSettings, layers: StageLayers) -> Division:
+    def divide_layers(self, model: Any, recipe: RunSettings) -> Division:
         """Divide each layer by torch's DTensor."""
         from lsa_whisper.finetuning.distributed import division, model_parallel
 
@@ -59,9 +59,8 @@ class TensorParallel(DividedLayers):
 
     def on_ranks(self, configuration: TrainingConfiguration, ranks: int) -> TrainingConfiguration:
         """Return the configuration with all ranks in one group, unless it names their number."""
-        return (
-            dataclasses.replace(configuration, layer_ranks=ranks) if configuration.layer_ranks == 1 else configuration
-        )
+        is_open = configuration.layer_ranks == 1
+        return dataclasses.replace(configuration, layer_ranks=ranks) if is_open else configuration
 
     def buffers(self, load: GpuLoad) -> tuple[int, int, int]:
         """Return what FSDP2 gathers over several groups, and autocast's copies of a rank's own parts."""
@@ -73,4 +72,4 @@ class TensorParallel(DividedLayers):
         gathered = counts.shape.outside_layers + 3 * own if ranks > configuration.layer_ranks else 0
         copied = trained + (2 * own if micro_batch.checkpointing else total - trained)
         always = round(2 * configuration.computed_bytes * gathered)
-        return always, round(2 * copied) if self.autocasts(configuration.precision) else 0, 0
+        return always, round(2 * copied) if configuration.autocasts else 0, 0

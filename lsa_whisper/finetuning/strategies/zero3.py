@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lsa_whisper.finetuning.settings.run import RunSettings
-from lsa_whisper.finetuning.strategies.base import StageLayers, Unread
+from lsa_whisper.finetuning.strategies.base import Unread
 from lsa_whisper.finetuning.strategies.deepspeed import OPTIMIZER_OFFLOADS, DeepSpeed
 
 
@@ -16,7 +16,7 @@ class Zero3(DeepSpeed):
     offloads = (*OPTIMIZER_OFFLOADS, ("parameters", "cpu"), ("parameters", "nvme"))
     shards_weights = loads_by_weight = True
 
-    def divide(self, model: Any, recipe: RunSettings, unread: Unread = None, layers: StageLayers = None) -> None:
+    def divide(self, model: Any, recipe: RunSettings, unread: Unread = None) -> None:
         """Partition each weight as it is read."""
         from lsa_whisper.finetuning.distributed.zero import partition_weights
 

@@ -28,6 +28,8 @@ from lsa_whisper.system import plain_json
 from lsa_whisper.system.atomic_write import atomic_file, replace_file
 
 CURVE = "curve.jsonl"
+_SPEED = ("runtime", "per_second")
+"""What names end in that an evaluation logs about its speed, not about the model."""
 
 
 class CurveLogger(TrainerCallback):
@@ -43,7 +45,8 @@ class CurveLogger(TrainerCallback):
         for path in (self.path, self.path.with_name(SAMPLES)) if state.is_world_process_zero else ():
             if path.exists():
                 lines = path.read_text("utf-8").splitlines(keepends=True)
-                kept = (line for line in lines if _step_of(line) <= state.global_step and not _is_summary(line))
+                # The summary at the end of the curve is written again.
+                kept = (each for each in lines if _step_of(each) <= state.global_step and '"train_runtime"' not in each)
                 replace_file("".join(kept), path)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **_: Any) -> None:
@@ -60,19 +63,9 @@ class CurveLogger(TrainerCallback):
             left_s = elapsed_s / max(1, state.global_step - self.first_step) * (state.max_steps - state.global_step)
             self.report(f"{step}  loss {logs['loss']:.4f}  {left_s:.0f} s left")
             return
-        scores = {name[5:]: value for name, value in logs.items() if name.startswith("eval_") and not _is_speed(name)}
+        scores = {name: value for name, value in logs.items() if name.startswith("eval_") and not name.endswith(_SPEED)}
         if scores:
-            self.report(f"{step}  " + "  ".join(f"{name} {value:.4f}" for name, value in scores.items()))
-
-
-def _is_speed(name: str) -> bool:
-    """Return whether a value logged by an evaluation is about its speed, not about the model."""
-    return name.endswith(("runtime", "per_second"))
-
-
-def _is_summary(line: str) -> bool:
-    """Return whether a line of the curve is the summary at its end."""
-    return '"train_runtime"' in line
+            self.report(f"{step}  " + "  ".join(f"{name[5:]} {value:.4f}" for name, value in scores.items()))
 
 
 def _step_of(line: str) -> float:
@@ -89,9 +82,8 @@ def plot_curves(folder: Path, out: Path) -> None:
     from matplotlib.figure import Figure
 
     run = read_run(folder)
-    losses = sorted(
-        (key for key in run.curves if key == "loss" or key.endswith("_loss")), key=lambda key: (len(key), key)
-    )
+    losses = [key for key in run.curves if key == "loss" or key.endswith("_loss")]
+    losses.sort(key=lambda key: (len(key), key))
     scores = sorted(key for key in run.curves if key.startswith("eval_") and key not in losses)
     panels = [("nats per token", losses)] + ([("rate", scores)] if scores else [])
     figure = Figure(figsize=(6 * len(panels), 4), layout="constrained")
@@ -167,10 +159,8 @@ class CheckpointSchedule(TrainerCallback):
 
     def saved(self, seconds: float) -> None:
         """Take note of a checkpoint whose saving took ``seconds``."""
-        self._since, self._interval_s = (
-            time.monotonic(),
-            min(MAX_INTERVAL_S, max(MIN_INTERVAL_S, seconds / COST)),
-        )
+        self._since = time.monotonic()
+        self._interval_s = min(MAX_INTERVAL_S, max(MIN_INTERVAL_S, seconds / COST))
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Start the clock."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,6 @@ from lsa_whisper.finetuning.training.adapter import check_adapter
 from lsa_whisper.finetuning.training.dev_evaluation import dev_problems
 from lsa_whisper.finetuning.training.length_check import length_problems
 from lsa_whisper.finetuning.training.samplers import capped_indices
-from lsa_whisper.finetuning.workload.stages import stage_sizes
 from lsa_whisper.manifest import TIMESTAMP, parse_word_times
 
 _OPENED = 1000
@@ -56,8 +54,7 @@ def check_data(recipe: Recipe, start: Checkpoint | None = None) -> None:
 
         start = checkpoint.load(str(recipe.model.base), weights=False)
         start = with_context(start, recipe.model.context_s) if recipe.model.context_s else start
-    ranks, layers = ranks_of_run(), functools.partial(stage_sizes, start.model)
-    strategy_of(recipe).check_model(recipe, start.model.config, ranks, layers)
+    strategy_of(recipe).check_model(recipe, start.model.config, ranks_of_run())
     if recipe.adapter is not None:
         check_adapter(start.model, recipe.adapter)
     paths = [recipe.data.train]
@@ -101,11 +98,11 @@ def _training_problems(windows: WindowDataset, recipe: Recipe) -> Iterator[str]:
         yield "no window is spliced, which data.spliced needs; prepare the data again with --splice"
     if recipe.loss.alignment_weight:
         yield from word_time_problems(windows)
-    if recipe.loss.alignment_weight and not windows.has_word_times:
-        yield (
-            "no row has word times, which loss.alignment_weight needs; write %wor with 'lsa-whisper align', then "
-            "prepare the data again"
-        )
+        if not any(windows.column("word_times")):
+            yield (
+                "no row has word times, which loss.alignment_weight needs; write %wor with 'lsa-whisper align', then "
+                "prepare the data again"
+            )
 
 
 def _languages(windows: WindowDataset, start: Checkpoint) -> Iterator[str]:
@@ -139,8 +136,8 @@ def _recordings(windows: WindowDataset) -> Iterator[str]:
     if windows.audio is not None:  # the sound is inside the shards
         return
     rows_of: dict[str, list[int]] = {}
-    for index, path in enumerate(windows.recordings):
-        rows_of.setdefault(path, []).append(index)
+    for index in range(len(windows)):
+        rows_of.setdefault(windows.segment(index).audio_filepath, []).append(index)
     missing = [path for path in rows_of if not Path(path).is_file()]
     if missing:
         rows = rows_text(sorted(index for path in missing for index in rows_of[path]))
@@ -183,57 +180,50 @@ def rows_text(indices: Sequence[int]) -> str:
 def label_problems(windows: WindowDataset) -> Iterator[str]:
     """Yield problems of the labels' timestamps and special tokens, with their rows."""
     context_s = windows.extractor.n_samples / windows.extractor.sampling_rate
-    late: dict[int, str] = {}
-    beyond_end: dict[int, str] = {}
-    backwards: dict[int, str] = {}
-    special: dict[int, str] = {}
-    for index, text in enumerate(windows.texts):
+    late, beyond_end, backwards, special = (dict[int, str]() for _ in range(4))
+    for index, text in enumerate(windows.column("text")):
         stamps = TIMESTAMP.findall(text)
         if beyond := [stamp for stamp in stamps if float(stamp) > context_s]:
-            late[index] = beyond[0]
+            late[index] = f"the time <|{beyond[0]}|>, but the model's context is {context_s:g} s"
         elif stamps and float(stamps[-1]) > (end_s := float(windows.durations[index])) + _TOLERANCE_S:
             beyond_end[index] = f"the time <|{stamps[-1]}|>, but the window has {end_s:g} s"
         if pair := next(((one, other) for one, other in itertools.pairwise(stamps) if float(one) > float(other)), None):
-            backwards[index] = f"<|{pair[1]}|> after <|{pair[0]}|>"
+            backwards[index] = f"times that run backwards (<|{pair[1]}|> after <|{pair[0]}|>)"
         if token := _SPECIAL.search(TIMESTAMP.sub("", text)):
-            special[index] = token.group()
-    again = "prepare the data again"
-    if late:
-        first = next(iter(late.values()))
-        yield f"{rows_text([*late])}: the time <|{first}|>, but the model's context is {context_s:g} s; {again}"
-    if beyond_end:
-        yield f"{rows_text([*beyond_end])}: {next(iter(beyond_end.values()))}; {again}"
-    if backwards:
-        yield f"{rows_text([*backwards])}: times that run backwards ({next(iter(backwards.values()))}); {again}"
-    if special:
-        yield f"{rows_text([*special])}: the special token {next(iter(special.values()))} in the text; remove it"
+            special[index] = f"the special token {token.group()} in the text"
+    for found in (late, beyond_end, backwards):
+        yield from _with_rows(found, "prepare the data again")
+    yield from _with_rows(special, "remove it")
+
+
+def _with_rows(found: Mapping[int, str], remedy: str) -> Iterator[str]:
+    """Yield the first of the problems of some rows, for all of them."""
+    if found:
+        yield f"{rows_text([*found])}: {next(iter(found.values()))}; {remedy}"
 
 
 def prompt_problems(windows: WindowDataset) -> Iterator[str]:
     """Yield special tokens in the previous text of a row."""
-    found = {index: token.group() for index, text in enumerate(windows.prompts) if (token := _SPECIAL.search(text))}
-    if found:
-        yield f"{rows_text([*found])}: the special token {next(iter(found.values()))} in the prompt; remove it"
+    tokens = ((index, _SPECIAL.search(text)) for index, text in enumerate(windows.column("prompt")))
+    found = {index: f"the special token {token.group()} in the prompt" for index, token in tokens if token}
+    yield from _with_rows(found, "remove it")
 
 
 def word_time_problems(windows: WindowDataset) -> Iterator[str]:
     """Yield times of words that are outside their window, or run backwards."""
     found: dict[int, str] = {}
-    for index, column in enumerate(windows.word_times):
+    for index, column in enumerate(windows.column("word_times")):
         end_s = float(windows.durations[index]) + _TOLERANCE_S
         for word in parse_word_times(column):
             if word.start_s is not None and word.end_s is not None and not word.start_s <= word.end_s <= end_s:
-                found.setdefault(index, f"{word.text!r} from {word.start_s:g} to {word.end_s:g} s")
-    if found:
-        yield (
-            f"{rows_text([*found])}: word times backwards or beyond the window ({next(iter(found.values()))}); "
-            "prepare the data again"
-        )
+                place = f"{word.text!r} from {word.start_s:g} to {word.end_s:g} s"
+                found.setdefault(index, f"word times backwards or beyond the window ({place})")
+    yield from _with_rows(found, "prepare the data again")
 
 
 def empty_problem(windows: WindowDataset) -> Iterator[str]:
     """Yield that there is nothing to learn; a dev set may be silent."""
-    if not any(TIMESTAMP.sub("", text).strip() for text in windows.texts):
+    if not any(TIMESTAMP.sub("", text).strip() for text in windows.column("text")):
         yield f"all {len(windows)} texts are empty; prepare the data again from transcripts with words"
 
 

@@ -55,10 +55,7 @@ class DevDecoder:
         language = next(iter(getattr(generation_config, "lang_to_id", None) or {"<|en|>": 0})).strip("<|>")
         prompt = decoder_prompt(self._tokenizer, generation_config, language=language)
         full = decoder_prompt(
-            self._tokenizer,
-            generation_config,
-            language=language,
-            with_timestamps=bool(self._rules.timestamps_s),
+            self._tokenizer, generation_config, language=language, with_timestamps=bool(self._rules.timestamps_s)
         )
         behind = DecodingStyle(start.labels).before(prompt, self._tokenizer, generation_config, "", self._positions)
         tags = behind.index(self._start_token)
@@ -199,8 +196,7 @@ def overall_scores(files: Sequence[FileScores], classes: frozenset[Disfluency]) 
     found: dict[str, float] = {}
     for metric in METRICS:
         if metric.key in SCORES:
-            numerator, denominator = (
-                sum(part) for part in zip(*(metric.fraction(f, classes) for f in files), strict=True)
-            )
+            fractions = (metric.fraction(file, classes) for file in files)
+            numerator, denominator = map(sum, zip(*fractions, strict=True))
             found |= {metric.key: numerator / denominator} if denominator else {}
     return found

@@ -82,7 +82,7 @@ def keep_library_messages(out: Path, unfinished: Path) -> Iterator[None]:
     from transformers.utils import logging as transformers_logging
 
     kept: list[str] = []
-    deepspeed, divert, show = logging.getLogger("DeepSpeed"), _Divert(kept), warnings.showwarning
+    deepspeed, show = logging.getLogger("DeepSpeed"), warnings.showwarning
     bars = transformers_logging.is_progress_bar_enabled()
 
     def keep(
@@ -98,6 +98,10 @@ def keep_library_messages(out: Path, unfinished: Path) -> Iterator[None]:
         else:
             kept.append(warnings.formatwarning(message, category, filename, lineno))
 
+    def divert(record: logging.LogRecord) -> bool:
+        kept.append(f"{record.levelname}: {record.getMessage()}\n")
+        return False
+
     deepspeed.addFilter(divert)
     warnings.showwarning = keep
     transformers_logging.disable_progress_bar()
@@ -109,18 +113,6 @@ def keep_library_messages(out: Path, unfinished: Path) -> Iterator[None]:
         if bars:
             transformers_logging.enable_progress_bar()
         _write("".join(kept), next((each for each in (out, unfinished) if each.is_dir()), None))
-
-
-class _Divert(logging.Filter):
-    """Keeps each record of a logger, and lets none pass to its handlers."""
-
-    def __init__(self, kept: list[str]):
-        super().__init__()
-        self._kept = kept
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        self._kept.append(f"{record.levelname}: {record.getMessage()}\n")
-        return False
 
 
 def _write(text: str, folder: Path | None) -> None:

@@ -76,27 +76,17 @@ def shortest_input(recipe: Recipe, windows: WindowDataset) -> int:
 
 def data_remarks(recipe: Recipe, windows: WindowDataset, processes: int) -> Iterator[str]:
     """Yield what to expect where the data are little, or fewer than an optimizer step takes."""
-    yield from filter(None, (little_data(windows),))
+    if (hours := float(np.sum(windows.durations)) / _S_PER_HOUR) < LITTLE_HOURS:
+        yield (
+            f"little data: {hours:.2g} h of speech; half an hour holds a few dozen examples of a rare disfluency, and "
+            "less teaches the frequent ones at best: judge the model on other recordings (lsa-whisper evaluate)"
+        )
     step_windows = recipe.training.effective_batch * recipe.window_ranks(processes)
     if recipe.training.gradient_accumulation_steps > 1 and step_windows > len(windows):
         yield f"an optimizer step takes {step_windows} windows, but there are {len(windows)}: each step sees them all"
 
 
-def little_data(windows: WindowDataset) -> str | None:
-    """Return what to expect of a run on less than half an hour of speech, ``None`` if there is more."""
-    hours = float(np.sum(windows.durations)) / _S_PER_HOUR
-    if hours >= LITTLE_HOURS:
-        return None
-    return (
-        f"little data: {hours:.2g} h of speech; half an hour holds a few dozen examples of a rare disfluency, and less "
-        "teaches the frequent ones at best: judge the model on other recordings (lsa-whisper evaluate)"
-    )
-
-
-_NEEDS = {
-    "cosine_with_min_lr": "min_lr or min_lr_rate",
-    "warmup_stable_decay": "num_decay_steps",
-}
+_NEEDS = {"cosine_with_min_lr": "min_lr or min_lr_rate", "warmup_stable_decay": "num_decay_steps"}
 HIGH_RATE, LOW_RATE = 0.01, 1e-8
 """Learning rates above and below which a warning comes: ten times that of a LoRA, and what changes no weight."""
 _PARTS, _ROUNDING = 16, 1e-6
@@ -123,11 +113,7 @@ def schedule_problem(recipe: Recipe, steps: int) -> str | None:
     warmup = math.ceil(training.warmup_steps if training.warmup_steps >= 1 else training.warmup_steps * steps)
     try:
         schedule: Any = get_scheduler(
-            name,
-            optimizer,
-            num_warmup_steps=warmup,
-            num_training_steps=steps,
-            scheduler_specific_kwargs=kwargs or None,
+            name, optimizer, num_warmup_steps=warmup, num_training_steps=steps, scheduler_specific_kwargs=kwargs or None
         )
         shares = [float(schedule.lr_lambdas[0](step)) for step in _steps_to_see(steps, warmup)]
     except Exception as error:  # each schedule raises what its function happens to raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import gc
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
@@ -55,6 +54,8 @@ def train_within_memory(recipe: Recipe, train: Callable[[Recipe], Result], repor
     Raises:
         RecipeError: If memory ran out and the recipe does not allow smaller micro-batches, or there are none.
     """
+    from accelerate.utils import release_memory
+
     while True:
         try:
             return train(recipe)
@@ -66,17 +67,9 @@ def train_within_memory(recipe: Recipe, train: Callable[[Recipe], Result], repor
                 raise RecipeError(out_of_memory_advice(recipe)) from error
         # Outside the except block: the exception's frames no longer hold the model.
         recipe = smaller
-        _free_memory()
+        release_memory()
         batch, accumulation = _sizes(recipe)
         report(f"out of memory; resuming with micro-batches of {batch} and {accumulation} accumulation steps")
-
-
-def _free_memory() -> None:
-    import torch
-
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
 
 
 def _sizes(recipe: Recipe) -> tuple[int, int]:

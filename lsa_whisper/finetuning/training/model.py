@@ -134,9 +134,8 @@ def _with_parts(start: Checkpoint, recipe: Recipe) -> Any:
     if recipe.adapter is not None:
         if recipe.adapter.second_stage == "continue" and (folder := first_stage(recipe)):
             return continued_adapter(model, folder)
-        return add_adapter(
-            model, recipe.adapter, _label_tokens(start, recipe) if recipe.adapter.token_embeddings else ()
-        )
+        tokens = _label_tokens(start, recipe) if recipe.adapter.token_embeddings else ()
+        return add_adapter(model, recipe.adapter, tokens)
     return convert_to_fp8(model) if recipe.precision == "fp8" else model
 
 
@@ -190,7 +189,8 @@ def add_decoder_layers(model: Any, layers: int) -> None:
     for index, layer in enumerate(extended):
         layer.self_attn.layer_idx = layer.encoder_attn.layer_idx = index
     decoder.config.decoder_layers = model.config.decoder_layers = layers
-    _renumber_alignment_heads(model.generation_config, layers // before)
+    if heads := getattr(model.generation_config, "alignment_heads", None):
+        model.generation_config.alignment_heads = [[layer * (layers // before), head] for layer, head in heads]
 
 
 def _identity_like(layer: Any) -> Any:
@@ -208,11 +208,6 @@ def _identity_like(layer: Any) -> Any:
     return new
 
 
-def _renumber_alignment_heads(generation_config: Any, factor: int) -> None:
-    if heads := getattr(generation_config, "alignment_heads", None):
-        generation_config.alignment_heads = [[layer * factor, head] for layer, head in heads]
-
-
 def new_tokenizer(texts: Iterable[str], size: int, context_s: float) -> WhisperTokenizer:
     """Return a Whisper tokenizer with ``size`` text tokens learned from ``texts``, special tokens and timestamps."""
     learner = Tokenizer(models.BPE())
@@ -227,9 +222,8 @@ def new_tokenizer(texts: Iterable[str], size: int, context_s: float) -> WhisperT
     merges = [tuple(pair) for pair in json.loads(learner.to_str())["model"]["merges"]]
     tokenizer = WhisperTokenizer(vocab=vocabulary, merges=merges)
     tokenizer.add_tokens([AddedToken(token, special=True, normalized=False) for token in SPECIAL_TOKENS])
-    tokenizer.add_tokens(
-        [f"<|{step * TIMESTAMP_STEP_S:.2f}|>" for step in range(round(context_s / TIMESTAMP_STEP_S) + 1)]
-    )
+    steps = range(round(context_s / TIMESTAMP_STEP_S) + 1)
+    tokenizer.add_tokens([f"<|{step * TIMESTAMP_STEP_S:.2f}|>" for step in steps])
     return tokenizer
 
 

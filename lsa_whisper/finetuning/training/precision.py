@@ -116,13 +116,17 @@ class FiniteSteps(TrainerCallback):
 
     Without it the run would continue with weights that are not numbers. The gradient norm is that of all ranks, so that
     all stop after the same step. With fp16 a step that overflows is skipped, and the next one has a smaller scale.
+
+    Attributes:
+        norm: The norm of the gradients, to be set if they are gone before they would be clipped.
+        skipped: Steps in a row that were skipped.
     """
 
     def __init__(self, recipe: Recipe, folder: Path, report: Callable[[str], None]):
         """Watch the run of ``recipe``, whose checkpoints are in ``folder``; ``report`` receives overflows of fp16."""
         self._recipe, self._folder, self._report, self._untold = recipe, folder, report, 0
         self._losses: list[torch.Tensor] = []
-        self._norm: Any = None
+        self.norm: Any = None
         self.skipped = 0
 
     def add_loss(self, loss: torch.Tensor) -> torch.Tensor:
@@ -134,14 +138,10 @@ class FiniteSteps(TrainerCallback):
         """Return ``clip``, a function that clips gradients and returns their norm, so that the norm is noted."""
 
         def record(*args: Any, **options: Any) -> Any:
-            self._norm = clip(*args, **options)
-            return self._norm
+            self.norm = clip(*args, **options)
+            return self.norm
 
         return record
-
-    def add_norm(self, norm: torch.Tensor | None) -> None:
-        """Take note of the norm of gradients that are gone already."""
-        self._norm = norm
 
     def on_pre_optimizer_step(
         self, args: Any, state: Any, control: Any, optimizer: Any = None, model: Any = None, **_: Any
@@ -152,7 +152,7 @@ class FiniteSteps(TrainerCallback):
             RecipeError: With the step, the last good checkpoint, and what to change.
         """
         problem = self._problem(optimizer)
-        self._losses, self._norm = [], None
+        self._losses, self.norm = [], None
         self.skipped = self.skipped + 1 if problem else 0
         self._untold += bool(problem)
         if problem and (self._recipe.precision != "fp16" or self.skipped > MAX_SKIPPED):
@@ -180,7 +180,7 @@ class FiniteSteps(TrainerCallback):
             return f"the loss is {loss:g}"
         if getattr(optimizer, "step_was_overflow", False):
             return "the gradient is not finite"
-        norm = 0.0 if self._norm is None else float(self._norm)
+        norm = 0.0 if self.norm is None else float(self.norm)
         return None if math.isfinite(norm) and norm >= 0 else "the gradient is not finite"
 
     def _message(self, step: int, problem: str) -> str:

@@ -23,7 +23,6 @@ from lsa_whisper.finetuning.settings.values import HARMLESS, changes, describe_c
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.deepspeed_internals import deepspeed_state_classes
-from lsa_whisper.system.library_internals import rotate_checkpoints
 
 MARK = "complete.json"
 """Written last: the sizes of a checkpoint's files, and what a run must match to resume from it."""
@@ -173,8 +172,3 @@ def _file_sizes(folder: Path) -> Iterator[tuple[str, int]]:
 def _step_of(folder: Path) -> int:
     found = re.search(r"\d+$", folder.name)
     return int(found.group()) if found else -1
-
-
-def remove_older_checkpoints(run: Path, keep: int | None, best: Any) -> None:
-    """Remove all but the newest ``keep`` checkpoints and the best one; ``None`` keeps all."""
-    rotate_checkpoints(str(run), keep=keep, best=best)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import glob
 import os
 import shutil
@@ -40,7 +39,6 @@ from lsa_whisper.finetuning.training.resume import (
 )
 from lsa_whisper.finetuning.training.saving import keep_log, kept_weights, provenance, save_trained
 from lsa_whisper.finetuning.training.trainer import SpeechTrainer
-from lsa_whisper.finetuning.workload.stages import stage_sizes
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.disk import convert_disk_errors
 from lsa_whisper.system.lock import write_lock
@@ -141,7 +139,7 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
         verify_no_links(unfinished)
     report = report if rank() == 0 else report_nothing
     trainable, weight_bytes = _parameter_counts(model), 2 * sum(weight.numel() for weight in start.model.parameters())
-    division = strategy.divide(model, recipe, start.unread, functools.partial(stage_sizes, model))
+    division = strategy.divide(model, recipe, start.unread)
     trainer = SpeechTrainer(recipe, start, model, unfinished, report, division)
     if (gpus := _unused_gpus(trainer)) > 0:
         report(f"one process trains on one GPU; --processes {gpus + 1} uses the other {gpus}, too")
@@ -153,9 +151,7 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
             report(warning)
     result = _train(trainer, unfinished, report)
     trainer.finish_average()
-    logged = [
-        row["loss"] for row in trainer.state.log_history if "loss" in row
-    ]  # including steps before the run was resumed
+    logged = [row["loss"] for row in trainer.state.log_history if "loss" in row]  # those before a stop, too
     record |= {"steps": result.global_step, "loss": logged[-1] if logged else None}
     record |= {"changes": trainer.identity["changes"]} if trainer.identity["changes"] else {}
     if trainer.state.best_global_step is not None:

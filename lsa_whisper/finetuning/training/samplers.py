@@ -15,11 +15,26 @@ from lsa_whisper.finetuning.recipe import CorpusSettings
 from lsa_whisper.system.library_internals import length_grouped_indices
 
 
-class LengthGroupedSampler(torch.utils.data.Sampler[int]):
+class EpochSampler(torch.utils.data.Sampler[int]):
+    """Samples windows in an order that depends on seed and epoch only."""
+
+    def __init__(self, windows: int, seed: int):
+        """Sample ``windows`` windows in an order that depends on ``seed`` and the epoch."""
+        self.windows, self.seed, self.epoch = windows, seed, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Set the epoch, which determines the order; the trainer also calls this when it resumes within an epoch."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return self.windows
+
+
+class LengthGroupedSampler(EpochSampler):
     """Samples windows so that neighbors, which form a batch, have similar lengths; the groups come in random order.
 
-    The order depends on seed and epoch only. transformers' own sampler draws from torch's global generator, whose state
-    dropout advances differently on each rank once batches differ in length.
+    transformers' own sampler draws from torch's global generator, whose state dropout advances differently on each rank
+    once batches differ in length.
     """
 
     def __init__(self, lengths: Sequence[float], group: int, seed: int, *, with_epoch: bool = False):
@@ -31,15 +46,8 @@ class LengthGroupedSampler(torch.utils.data.Sampler[int]):
             seed: Of the order.
             with_epoch: Add ``epoch * len(lengths)`` to each index.
         """
-        self.lengths, self.group, self.seed, self.with_epoch = lengths, group, seed, with_epoch
-        self.epoch = 0
-
-    def set_epoch(self, epoch: int) -> None:
-        """Set the epoch, which determines the order; the trainer also calls this when it resumes within an epoch."""
-        self.epoch = epoch
-
-    def __len__(self) -> int:
-        return len(self.lengths)
+        super().__init__(len(lengths), seed)
+        self.lengths, self.group, self.with_epoch = lengths, group, with_epoch
 
     def __iter__(self) -> Iterator[int]:
         """Yield the index of every window; the group with the longest one comes first, to run out of memory early."""
@@ -48,27 +56,16 @@ class LengthGroupedSampler(torch.utils.data.Sampler[int]):
         groups = [indices[start : start + self.group] for start in range(0, len(indices), self.group)]
         incomplete = [groups.pop()] if len(groups[-1]) < self.group else []  # stays last: batches are cut in order
         order = (1 + torch.randperm(max(0, len(groups) - 1), generator=generator)).tolist()
-        begin = self.epoch * len(self.lengths) if self.with_epoch else 0
+        begin = self.epoch * self.windows if self.with_epoch else 0
         for group in [*groups[:1], *(groups[place] for place in order), *incomplete]:
             yield from (begin + index for index in group)
 
 
-class ShuffledSampler(torch.utils.data.Sampler[int]):
+class ShuffledSampler(EpochSampler):
     """Samples windows in random order; each index is that of the window plus ``epoch * windows``.
 
     The order is that of accelerate's own sampler for the same seed and epoch.
     """
-
-    def __init__(self, windows: int, seed: int):
-        """Sample ``windows`` windows in an order that depends on ``seed`` and the epoch."""
-        self.windows, self.seed, self.epoch = windows, seed, 0
-
-    def set_epoch(self, epoch: int) -> None:
-        """Set the epoch; the trainer also calls this when it resumes within an epoch."""
-        self.epoch = epoch
-
-    def __len__(self) -> int:
-        return self.windows
 
     def __iter__(self) -> Iterator[int]:
         """Yield the index of every window."""
@@ -117,10 +114,7 @@ class StepLengthSampler(torch.utils.data.Sampler[int]):
 
 
 def capped_indices(
-    corpora: Sequence[str],
-    durations_s: npt.NDArray[np.float64],
-    settings: Mapping[str, CorpusSettings],
-    seed: int,
+    corpora: Sequence[str], durations_s: npt.NDArray[np.float64], settings: Mapping[str, CorpusSettings], seed: int
 ) -> list[int]:
     """Return the windows that remain when each corpus is cut to its ``max_hours``, in their order.
 
@@ -180,23 +174,17 @@ DrawOrder = Callable[[npt.NDArray[np.int64], int], Iterable[int]]
 """Arranges the windows that were drawn for an epoch."""
 
 
-class CorpusSampler(torch.utils.data.Sampler[int]):
+class CorpusSampler(EpochSampler):
     """Samples windows in random order, each as often in an epoch as its weight says.
 
     A weight of 2 draws a window twice in each epoch; one of 0.3 in three of ten epochs, at random. The number of draws
-    is the same in every epoch. The order depends on seed and epoch only.
+    is the same in every epoch.
     """
 
     def __init__(self, weights: npt.NDArray[np.float64], seed: int, order: DrawOrder | None = None):
         """Draw window ``n`` about ``weights[n]`` times an epoch; ``order`` arranges the draws of an epoch."""
-        self.weights, self.seed, self.epoch, self.order = weights, seed, 0, order
-
-    def set_epoch(self, epoch: int) -> None:
-        """Set the epoch, which determines the draws; the trainer also calls this when it resumes within an epoch."""
-        self.epoch = epoch
-
-    def __len__(self) -> int:
-        return max(1, round(float(self.weights.sum())))
+        super().__init__(max(1, round(float(weights.sum()))), seed)
+        self.weights, self.order = weights, order
 
     def __iter__(self) -> Iterator[int]:
         """Yield the index of every draw, plus ``epoch`` times the number of windows.

@@ -28,9 +28,7 @@ from lsa_whisper.finetuning.training.adapter import base_to_load
 from lsa_whisper.finetuning.training.callbacks import CURVE, plot_curves
 from lsa_whisper.finetuning.training.dev_evaluation import SAMPLES, TENSORBOARD
 from lsa_whisper.finetuning.training.precision import weights_dtype
-from lsa_whisper.finetuning.training.resume import (
-    last_complete_checkpoint,
-)
+from lsa_whisper.finetuning.training.resume import last_complete_checkpoint
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.languages import chat_code
 from lsa_whisper.manifest import TIMESTAMP, Segment

@@ -19,7 +19,7 @@ from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.saving import verify_tensors
 from lsa_whisper.dataset import TOKEN_SPANS_S
 from lsa_whisper.decoding.cross_attention import alignment_heads
-from lsa_whisper.finetuning.distributed.division import Division, load_whole_state, whole_state_saved
+from lsa_whisper.finetuning.distributed.division import Division, gather_weights, load_whole_state, whole_state_saved
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.strategies.fsdp2 import reduce_in_fp32
@@ -28,7 +28,7 @@ from lsa_whisper.finetuning.training.callbacks import CURVE, CheckpointSchedule,
 from lsa_whisper.finetuning.training.dev_evaluation import DevEvaluation, evaluation_callbacks
 from lsa_whisper.finetuning.training.loss import AlignmentLoss, ExactLoss, FrozenBase, loss_sums_and_counts
 from lsa_whisper.finetuning.training.precision import FiniteSteps, LossScale
-from lsa_whisper.finetuning.training.resume import MARK, mark_complete, remove_older_checkpoints, run_identity
+from lsa_whisper.finetuning.training.resume import MARK, mark_complete, run_identity
 from lsa_whisper.finetuning.training.saving import WeightAverage
 from lsa_whisper.finetuning.training.training_data import (
     DISFLUENCY_MASK,
@@ -36,7 +36,14 @@ from lsa_whisper.finetuning.training.training_data import (
     training_windows,
     window_sampler,
 )
-from lsa_whisper.system.library_internals import TrainerHooks, fsdp_on_cpu, gather_once, inner_optimizer, share_batches
+from lsa_whisper.system.library_internals import (
+    TrainerHooks,
+    fsdp_on_cpu,
+    gather_once,
+    inner_optimizer,
+    rotate_checkpoints,
+    share_batches,
+)
 from lsa_whisper.system.umask import share_by_umask
 
 
@@ -99,9 +106,8 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
             self.compute_loss_context_manager = functools.partial(
                 torch.autocast, arguments.device.type, getattr(torch, dtype)
             )
-        self.optimizer_cls_and_kwargs = optimizer_class(recipe, arguments) or strategy_of(recipe).optimizer_class(
-            recipe, arguments
-        )
+        own_optimizer = optimizer_class(recipe, arguments)
+        self.optimizer_cls_and_kwargs = own_optimizer or strategy_of(recipe).optimizer_class(recipe, arguments)
         self.base = FrozenBase(self.model, arguments.device) if recipe.loss.kl_to_base else None
         decay = recipe.training.ema_decay
         self.average = WeightAverage(self.model, decay) if decay is not None else None
@@ -125,7 +131,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         if self.mesh is not None:
             share_batches(self.accelerator, self.mesh)
         if self.pipeline is not None:
-            self.pipeline.run_in(self.accelerator.autocast)
+            self.pipeline.stage.autocast = self.accelerator.autocast
             self.accelerator.clip_grad_norm_ = self.pipeline.clip_gradients
         self.accelerator.clip_grad_norm_ = self.finite.recorded_norm(self.accelerator.clip_grad_norm_)
 
@@ -138,7 +144,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
 
     def gathered_weights(self) -> dict[str, Any] | None:
         """Return the gathered weights of a sharded model, or of its adapter; every rank must call this."""
-        return strategy_of(self.recipe).gather_weights(self)
+        return gather_weights(self)
 
     def save_checkpoint(self, save: Callable[[], None]) -> None:
         """Save a checkpoint, verify it, mark it as complete when all ranks have written it, remove older ones."""
@@ -155,8 +161,8 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
             verify_tensors(folder)
             share_by_umask(folder)
             mark_complete(folder, self.recipe, self.args.world_size, self.identity)
-            keep = self.recipe.training.save_total_limit
-            remove_older_checkpoints(folder.parent, keep, self.state.best_model_checkpoint)
+            keep, best = self.recipe.training.save_total_limit, self.state.best_model_checkpoint
+            rotate_checkpoints(str(folder.parent), keep=keep, best=best)
         self.schedule.saved(time.monotonic() - began)
 
     def run_epoch(self, run: Callable[[], None]) -> None:
@@ -185,7 +191,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         if self.pipeline is None:
             loss = self.finite.add_loss(super().training_step(model, inputs, num_items_in_batch))
             if self.recipe.steps_in_backward:
-                self.finite.add_norm(inner_optimizer(self.optimizer).gradient_norm())
+                self.finite.norm = inner_optimizer(self.optimizer).gradient_norm()
             return loss
         model.train()
         # transformers adds up the tokens of all ranks, which have the same windows here.

@@ -62,6 +62,16 @@ class TrainingConfiguration:
         return self.pipeline.micro_batches or max(windows, self.stages)
 
     @property
+    def weight_bytes(self) -> int:
+        """Bytes of a weight and of its gradient."""
+        return 2 if self.precision == "pure-bf16" else 4
+
+    @property
+    def autocasts(self) -> bool:
+        """Whether autocast keeps a 16-bit copy of the fp32 weights."""
+        return self.precision in ("bf16", "fp16")
+
+    @property
     def computed_bytes(self) -> int:
         """Bytes per weight in the type that matrix products have."""
         return 4 if self.precision == "fp32" else 2

@@ -38,7 +38,7 @@ def stage_layers(shape: Shape, stages: int) -> tuple[int, ...]:
     Raises:
         RecipeError: If there are fewer layers than stages.
 
-    >>> from lsa_whisper.finetuning.memory import SHAPES
+    >>> from lsa_whisper.finetuning.workload.shape import SHAPES
     >>> stage_layers(SHAPES["large-v3"], 4)
     (10, 10, 10, 34)
     """
@@ -50,13 +50,13 @@ def stage_layers(shape: Shape, stages: int) -> tuple[int, ...]:
     return balanced(costs, stages)
 
 
-def stage_sizes(model: Any, stages: int) -> tuple[int, ...]:
-    """Return the layers of each of so many stages of ``model``.
+def stage_sizes(config: Any, stages: int) -> tuple[int, ...]:
+    """Return the layers of each of so many stages of a model with transformers' ``config``.
 
     Raises:
         RecipeError: If there are fewer layers than stages.
     """
-    return stage_layers(shape_of_config(model.config.to_dict()), stages)
+    return stage_layers(shape_of_config(config.to_dict()), stages)
 
 
 def balanced(costs: Sequence[int], parts: int) -> tuple[int, ...]:

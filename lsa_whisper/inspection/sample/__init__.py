@@ -42,30 +42,24 @@ def write_sample_page(
         CorpusError: ``out`` cannot be written.
     """
     with page_language(language):
-        _write(path, read, unread, mode, out)
-
-
-def _write(path: Path, read: Sequence[tuple[str, Transcript]], unread: Sequence[str], mode: str, out: Path) -> None:
-    files = sample_files(path, read, mode)
-    facts = {
-        "path": path,
-        "sentences": list(summary_sentences(files)),
-        "remarks": [*unread, *unit_remarks(transcript for _, transcript in read), *_remarks(files)],
-        "measures": measures_tables(files),
-        "classes": class_table(files),
-        "banners": banners(read),
-        "terms": {
-            **fluency_terms(norm=is_complete(one for _, one in read)),
-            gettext("counting"): gettext(COUNTING[mode]),
-        },
-        "trends": trend_plots(files),
-        "most_persons": MAX_PERSONS,
-        "timelines": [timeline(file) for file in files[:_MAX_TIMELINES]],
-        "files": len(files),
-        "clips": utterances_with_disfluencies(files),
-        "most_clips": MAX_CLIPS,
-    }
-    write_page("sample/page.html.jinja", facts, out)
+        files, transcripts = sample_files(path, read, mode), [transcript for _, transcript in read]
+        terms = fluency_terms(norm=is_complete(transcripts))
+        facts = {
+            "path": path,
+            "sentences": list(summary_sentences(files)),
+            "remarks": [*unread, *unit_remarks(transcripts), *_remarks(files)],
+            "measures": measures_tables(files),
+            "classes": class_table(files),
+            "banners": banners(read),
+            "terms": terms | {gettext("counting"): gettext(COUNTING[mode])},
+            "trends": trend_plots(files),
+            "most_persons": MAX_PERSONS,
+            "timelines": [timeline(file) for file in files[:_MAX_TIMELINES]],
+            "files": len(files),
+            "clips": utterances_with_disfluencies(files),
+            "most_clips": MAX_CLIPS,
+        }
+        write_page("sample/page.html.jinja", facts, out)
 
 
 def _remarks(files: Sequence[SampleFile]) -> Iterator[str]:

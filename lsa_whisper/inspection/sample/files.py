@@ -76,16 +76,12 @@ def sample_files(path: Path, read: Sequence[tuple[str, Transcript]], mode: str) 
     for file, transcript in read:
         name = Path(file).relative_to(root).with_suffix("").as_posix()
         ids, measures = speaker_ids(transcript, name, card), measure_speakers(transcript, mode)
+        people = ((transcript.participants.get(code, Participant(code, "")), one) for code, one in measures.items())
         speakers = [
-            _speaker(transcript.participants.get(code, Participant(code, "")), ids[code], one)
-            for code, one in measures.items()
+            SampleSpeaker(who.code, ids[who.code].rpartition("-")[0], who.role, who.age, one) for who, one in people
         ]
         found.append(SampleFile(name, transcript, recordings.get(file), speakers))
     return found
-
-
-def _speaker(who: Participant, speaker_id: str, measures: SpeakerMeasures) -> SampleSpeaker:
-    return SampleSpeaker(who.code, speaker_id.rpartition("-")[0], who.role, who.age, measures)
 
 
 def _recordings(path: Path) -> Mapping[str, Path]:

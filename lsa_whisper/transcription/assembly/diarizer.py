@@ -28,7 +28,7 @@ from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.checkpoint import hub
 from lsa_whisper.errors import CheckpointError, LsaWhisperError, first_line
 from lsa_whisper.system import plain_yaml
-from lsa_whisper.system.machine import is_out_of_memory
+from lsa_whisper.system.machine import hub_cache_folder, is_out_of_memory
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, named_turns
 from lsa_whisper.transcription.assembly.voices import VoiceDiarizer, find_weights
@@ -188,7 +188,7 @@ def _find_config(model: Path | str | None) -> Path:
 
     name = path.as_posix()
     is_name = re.fullmatch(r"[\w.-]+/[\w.-]+", name)
-    cached = try_to_load_from_cache(name, "config.yaml", cache_dir=hub.hub_cache_folder()) if is_name else None
+    cached = try_to_load_from_cache(name, "config.yaml", cache_dir=hub_cache_folder()) if is_name else None
     if not isinstance(cached, str):
         place = "no such folder, and no model of this name in the cache of the Hugging Face hub"
         raise CheckpointError(f"{name}: {place}; {_GET_MODEL}")

@@ -16,10 +16,10 @@ from benchmarks import parity
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.distributed import model_parallel
-from lsa_whisper.finetuning.memory import SHAPES
 from lsa_whisper.finetuning.recipe import parse_recipe
 from lsa_whisper.finetuning.strategies import check_processes
 from lsa_whisper.finetuning.workload.parameters import MicroBatch
+from lsa_whisper.finetuning.workload.shape import SHAPES
 from lsa_whisper.system.machine import GIB
 
 

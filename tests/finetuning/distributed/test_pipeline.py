@@ -17,10 +17,13 @@ from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.distributed.division import is_on_other_ranks
 from lsa_whisper.finetuning.distributed.model_parallel import keep_weights_of, stages_of
-from lsa_whisper.finetuning.memory import SHAPES, Hardware, TrainingConfiguration, TrainingJob
+from lsa_whisper.finetuning.memory import Hardware
+from lsa_whisper.finetuning.memory.plan import TrainingJob
 from lsa_whisper.finetuning.recipe import parse_recipe
 from lsa_whisper.finetuning.strategies import check_processes
+from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
 from lsa_whisper.finetuning.workload.parameters import MicroBatch
+from lsa_whisper.finetuning.workload.shape import SHAPES
 from lsa_whisper.finetuning.workload.stages import idle_share, layer_costs, stage_layers, stage_parts
 from lsa_whisper.system.machine import GIB
 

@@ -19,10 +19,13 @@ from lsa_whisper import checkpoint
 from lsa_whisper.errors import CheckpointError, RecipeError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.distributed.zero import deepspeed_config, require_deepspeed
-from lsa_whisper.finetuning.memory import SHAPES, Hardware, TrainingConfiguration, TrainingJob
+from lsa_whisper.finetuning.memory import Hardware
+from lsa_whisper.finetuning.memory.plan import TrainingJob
 from lsa_whisper.finetuning.recipe import AdapterSettings, OffloadSettings, parse_recipe
 from lsa_whisper.finetuning.training.trainer import SpeechTrainer
+from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
 from lsa_whisper.finetuning.workload.parameters import MicroBatch
+from lsa_whisper.finetuning.workload.shape import SHAPES
 from lsa_whisper.system.machine import GIB
 
 needs_deepspeed = pytest.mark.skipif(importlib.util.find_spec("deepspeed") is None, reason="DeepSpeed is not installed")

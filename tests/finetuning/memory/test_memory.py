@@ -13,23 +13,16 @@ from transformers import WhisperConfig, WhisperForConditionalGeneration
 from lsa_whisper.errors import CheckpointError, RecipeError
 from lsa_whisper.finetuning import estimate_memory
 from lsa_whisper.finetuning import recipe as recipes
-from lsa_whisper.finetuning.memory import (
-    SHAPES,
-    Hardware,
-    Resources,
-    Shape,
-    TrainingConfiguration,
-    TrainingJob,
-    estimate_run,
-    require_fit,
-)
+from lsa_whisper.finetuning.memory import Hardware, Resources, estimate_run, require_fit
 from lsa_whisper.finetuning.memory.activations import ElementSizes, decoder_layer, encoder_layer
 from lsa_whisper.finetuning.memory.configuration import is_accepted
+from lsa_whisper.finetuning.memory.plan import TrainingJob
 from lsa_whisper.finetuning.recipe import AdapterSettings, ModelSettings, OffloadSettings
 from lsa_whisper.finetuning.settings.values import flat
 from lsa_whisper.finetuning.training.model import add_adapter, freeze_parameters
+from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
 from lsa_whisper.finetuning.workload.parameters import MicroBatch, ParameterCounts, adapter_parameters, trained_weights
-from lsa_whisper.finetuning.workload.shape import recipe_shape, shape_of
+from lsa_whisper.finetuning.workload.shape import SHAPES, Shape, recipe_shape, shape_of
 
 CPU, EVERYTHING = OffloadSettings("cpu"), OffloadSettings("cpu", "cpu")
 
