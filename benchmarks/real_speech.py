@@ -101,6 +101,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         model = checkpoint.export(options.model, folder / "model")
+        checkpoint.export(model, folder / "ct2", to="ct2")  # here, since a process that converts computes slower later
         joined = {each: [join(found, 60 * options.minutes / len(sets), folder / each)] for each, found in sets.items()}
         for program in options.only or loaders(model):
             with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as alone:
@@ -219,21 +220,17 @@ def join(found: Sequence[Clip], length_s: float, stem: Path) -> Clip:
 
 def loaders(model: Path) -> dict[str, Callable[[], Program]]:
     """Return for each program by name what loads it."""
-
-    def converted() -> Path:
-        out = model.with_name("ct2")
-        return out if out.exists() else checkpoint.export(model, out, to="ct2")
-
+    converted = model.with_name("ct2")
     return {
         "lsa-whisper": lambda: ours(model),
         "lsa-whisper fluent": lambda: ours(model, style="fluent"),
         "lsa-whisper beams": lambda: ours(model, beams=5),
-        "lsa-whisper ct2": lambda: ours(converted(), engine="ct2", dtype="float32"),
-        "lsa-whisper ct2 int8": lambda: ours(converted(), engine="ct2", dtype="int8"),
-        "faster-whisper": lambda: faster(converted(), batched=False),
-        "faster-whisper int8": lambda: faster(converted(), batched=False, dtype="int8"),
-        "faster-whisper batched": lambda: faster(converted(), batched=True),
-        "faster-whisper batched int8": lambda: faster(converted(), batched=True, dtype="int8"),
+        "lsa-whisper ct2": lambda: ours(converted, engine="ct2", dtype="float32"),
+        "lsa-whisper ct2 int8": lambda: ours(converted, engine="ct2", dtype="int8"),
+        "faster-whisper": lambda: faster(converted, batched=False),
+        "faster-whisper int8": lambda: faster(converted, batched=False, dtype="int8"),
+        "faster-whisper batched": lambda: faster(converted, batched=True),
+        "faster-whisper batched int8": lambda: faster(converted, batched=True, dtype="int8"),
         "openai-whisper": lambda: openai(model),
         "transformers pipeline": lambda: pipeline(model),
     }

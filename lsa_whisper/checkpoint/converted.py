@@ -25,7 +25,6 @@ from lsa_whisper.checkpoint.whisper_constants import DECODER_POSITIONS
 from lsa_whisper.errors import CheckpointError, MissingExtraError, first_line
 from lsa_whisper.labels import Labels
 from lsa_whisper.system import plain_json
-from lsa_whisper.system.heap import keep_heap
 
 CT2_DTYPES = ("float32", "float16", "bfloat16", "int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16")
 COPIED = (
@@ -185,8 +184,6 @@ def _model(folder: Path, dtype: str, device: str) -> Any:
     workers, threads_each = workers_and_threads(threads)
     if kind == "cuda":
         workers = 1
-    else:
-        keep_heap()
     # CTranslate2 prints a warning when it computes float16 as float32 on a CPU.
     before = ctranslate2.get_log_level()
     ctranslate2.set_log_level(40)

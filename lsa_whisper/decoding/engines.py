@@ -14,6 +14,7 @@ from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.style import decoding_style
 from lsa_whisper.errors import CheckpointError, first_line
 from lsa_whisper.system.device import has_native_bf16
+from lsa_whisper.system.heap import keep_heap
 from lsa_whisper.system.terminal import print_progress
 
 ENGINES = ("transformers", "ct2")
@@ -156,6 +157,8 @@ def _written(
 
 
 def _load_ct2(model: str | Path, device: str, dtype: str) -> checkpoint.ConvertedCheckpoint:
+    if not device.startswith("cuda"):
+        keep_heap()  # before a conversion, after which all that is computed takes a fifth more time otherwise
     if not checkpoint.is_converted(model):
         model = checkpoint.cached_conversion(model)
         # ConvertedCheckpoint in float32, from which every other format can be computed.
