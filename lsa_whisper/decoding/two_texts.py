@@ -37,11 +37,11 @@ MARGIN = 0.05
 """By so much more probable are words of the first text that stay although the second has others in their place."""
 
 
-SURE = -0.15
+SURE = -0.1
 """Mean log-probability of a first text from which no second one is decoded.
 
-Of 88 windows of 76 real English clips (whisper-base), 10 have more, and no word of theirs is taken from the second
-text. Another 16 failed, so that 30 % of the second texts are not needed."""
+Of 88 windows of 76 real English clips (whisper-base, int8), 4 have more, and 16 failed: no word of theirs is taken from
+the second text. With -0.15 in float32, 4 of 1,201 words were wrong that are right otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ def test_a_silent_window_stays_silent():
     assert likelier_text(silent, window("thank you")) is silent
 
 
-@pytest.mark.parametrize("name, avg_logprob", [("first", -1.5), ("second", -1.5), ("first", -0.1)])
+@pytest.mark.parametrize("name, avg_logprob", [("first", -1.5), ("second", -1.5), ("first", -0.05)])
 def test_a_text_that_failed_or_a_first_one_that_is_sure_is_not_compared(name, avg_logprob):
     texts = {"first": window("well/.1"), "second": window("well at the moment/.6")}
     texts[name] = replace(texts[name], avg_logprob=avg_logprob)
@@ -87,7 +87,7 @@ def test_a_text_that_failed_or_a_first_one_that_is_sure_is_not_compared(name, av
 def test_a_second_text_is_decoded_where_the_first_leaves_a_doubt_and_timed_where_words_are_taken():
     first = [
         window("so"),
-        replace(window("yes"), avg_logprob=-0.1),
+        replace(window("yes"), avg_logprob=-0.05),
         window("a cat/.2"),
         replace(window("no"), avg_logprob=-2.0),
         window("", silent=True),
