@@ -29,8 +29,8 @@ def aligned_times_s(
 ) -> list[list[float]]:
     """Return the start of each token of each row and, last, the end of its text, in seconds.
 
-    CTranslate2 aligns text after ``<|notimestamps|>``, so timestamps are left out, and before the end of text. For the
-    last token of a text that fills the decoder, as loops do, there is no room; it ends with the text.
+    CTranslate2 aligns text between ``<|notimestamps|>`` and the end of text, so timestamps are left out. A text that
+    fills the decoder, as a loop does, leaves no room for these two: its last token is not aligned and ends with it.
 
     Args:
         converted: The model.

@@ -34,7 +34,7 @@ def keep_heap() -> None:
 
     By default large tensors get new pages whenever they are computed, which the system fills with zeros, and each
     thread has a heap of its own, with gaps of its own. CTranslate2 takes and frees some hundred megabytes in each layer
-    of an encoder: with new pages, whisper-base takes a third more time for ten minutes of speech.
+    of an encoder: with new pages, whisper-base takes a third more processor time for the same speech.
     """
     mallopt, malloc, free, advise = map(_of_glibc, ("mallopt", "malloc", "free", "madvise"))
     if not (mallopt and malloc and free and advise):

@@ -119,7 +119,7 @@ NUMBERS = [
     ("nld", "Het is -5.", "het is min vijf ."),
     ("deu", "Eine 2er-Gruppe, die 90er.", "eine zweier Gruppe die neunziger ."),
     ("fra", "Le 1er.", "le premier ."),
-    # telephone numbers are no millions, and their area codes no pauses
+    # telephone numbers are not millions, and their area codes are not pauses
     ("deu", "Ruf 0171 123456, (030) 3030 oder +49 30 1234 an.",
      "Ruf null eins sieben eins eins zwei drei vier fünf sechs null drei null drei null drei null oder "
      "neunundvierzig dreißig eins zwei drei vier an ."),

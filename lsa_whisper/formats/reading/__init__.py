@@ -52,7 +52,7 @@ READABLE = {
 _SUBTITLES = re.compile(r"\s*(?:WEBVTT\b|\d+\n\s*[\d:.,]+ --> [\d:.,]+)")
 """How subtitles begin that are saved as text, as those of Zoom."""
 _CHAT = re.compile(r"\s*(?:@UTF8|@Begin)\s")
-_SALT = re.compile(r"\s*\$ ?[^\W\d_][^\n]*,[^\n]*\n(?:[^\n]*\n){0,40}?[A-Z] \S")
+_SALT = re.compile(r"\s*\$ ?[^\W\d_][^\n,]*,[^\n]*\n(?:[^\n]*\n){0,40}?[A-Z] \S")
 """How CHAT and SALT begin; editors add ``.txt`` to their names."""
 
 NOTATIONS = ("auto", "chat", "plain", "salt")

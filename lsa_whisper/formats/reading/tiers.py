@@ -19,7 +19,7 @@ TEXT_TIERS = frozenset(("tx", "txt", "text", "utt", "utterance", "orth", "ort", 
 """What stands before ``@`` in the names of tiers of utterances."""
 _UTTERANCE_TIER = re.compile(rf"(?:{'|'.join(TEXT_TIERS)})@(.+)|(.+?) - (?:utterances?|text)", re.IGNORECASE)
 _BESIDE = re.compile(
-    r"(.+?)[ _.-]+(?:ipa|phon\w*|gest\w*|gaze|act\w*|trans(?:l\w*)?|gloss\w*|pos|morph\w*|notes?|comments?"
+    r"(.*?[^ _.-])[ _.-]+(?:ipa|phon\w*|gest\w*|gaze|act\w*|trans(?:l\w*)?|gloss\w*|pos|morph\w*|notes?|comments?"
     r"|codes?|coding|errors?|prosody|tones?)",
     re.IGNORECASE,
 )

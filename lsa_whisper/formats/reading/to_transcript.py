@@ -71,9 +71,7 @@ class PlainReader:
                 self._known.clear()
 
     def _utterances_of(self, part: SpokenText, found: PlainText, code: str) -> Iterator[Utterance]:
-        if (
-            part.text.strip() in _NO_WORDS and not self._source.has_segments
-        ):  # people write it, recognizers say a number
+        if part.text.strip() in _NO_WORDS and not self._source.has_segments:  # a recognizer means the number
             yield spoken_utterance(part, code, "0 .")
             return
         if len(found.tiers) == 1 and not found.comments and not found.remarks[0]:

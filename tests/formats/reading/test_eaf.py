@@ -159,6 +159,12 @@ def test_codes_and_dependent_tiers_become_dependent_tiers(tmp_path):
     assert [each.text for each in found.transcript.utterances] == ["a dog .", "it ran ."]
 
 
+def test_a_name_of_signs_is_read_at_once(tmp_path):
+    """With a pattern that takes quadratic time, it lasts minutes."""
+    found = read(tmp_path, slots(0, 500), tier("-" * 50_000, aligned("a", 0, 1, "a dog .")))
+    assert [each.text for each in found.transcript.utterances] == ["a dog ."]
+
+
 def test_what_no_utterance_holds_is_named(tmp_path):
     found = read(
         tmp_path,
