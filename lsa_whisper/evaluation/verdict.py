@@ -172,7 +172,7 @@ def _classes(system: System) -> Iterator[str]:
     if other := [_number(kind, by_class[kind].not_scored) for kind in unsupported if kind not in system.left_out]:
         yield gettext("It does not write {classes}: not scored.").format(classes=join_with_and(other))
     if gaps := [_number(kind, by_class[kind].not_scored) for kind in unsupported if kind in system.left_out]:
-        not_written = gettext("{classes} were not transcribed by this model, so no total of disfluencies is given.")
+        not_written = gettext("This model does not write {classes}, so no total of disfluencies is given.")
         yield not_written.format(classes=join_with_and(gaps))
 
 

@@ -87,10 +87,10 @@ def bullet_hint(sessions: Sequence[Session], reasons: Mapping[str, Mapping[str, 
             break
     if typed:
         return (
-            f"{typed} utterances{' or more' if typed >= 1000 else ''} end in times that lost their control characters, "
+            f"utterances that end in times without their control characters: {typed}{' or more' * (typed >= 1000)}, "
             "such as 'dog . 500_900'; set `repair_bullets=True` to use them"
         )
-    return f"{missing} utterances have no times; 'lsa-whisper align' finds them"
+    return f"utterances without times: {missing}; 'lsa-whisper align' finds them"
 
 
 _EXCERPTS = 12
