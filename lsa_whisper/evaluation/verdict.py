@@ -188,7 +188,8 @@ def _found(kind: Disfluency, d: Detections) -> str:
 
 
 def _all(kind: Disfluency, count: int) -> str:
-    text = gettext("the only {classes}") if count == 1 else gettext("all {n:,} {classes}")
+    few = {1: gettext("the only {classes}"), 2: gettext("both {classes}")}
+    text = few.get(count) or gettext("all {n:,} {classes}")
     return text.format(n=count, classes=class_name(kind, count))
 
 

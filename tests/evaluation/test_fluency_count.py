@@ -26,7 +26,7 @@ def test_all_classes_can_be_counted(tmp_path):
     (answer,) = evaluated(tmp_path, lambda text: text).answers
     assert answer == (
         "A fluency count may be taken from the transcripts of heard. Can be counted: filled pauses, repetitions and "
-        "revisions. Its counts per 100 words are on average right, in a single recording between right and right."
+        "revisions. Its counts per 100 words are right in each recording."
     )
 
 
