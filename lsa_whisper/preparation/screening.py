@@ -32,19 +32,6 @@ TOO_MUCH_TEXT = "text over the decoder's length"
 WITHOUT_SPEECH = frozenset((WORDLESS, DUPLICATE))
 """Reasons that leave no untranscribed speech: the audio of such an utterance stays usable."""
 
-_TIMES = "the times are impossible, or of another recording: 'lsa-whisper align' replaces them"
-_TEMPO = "'lsa-whisper align --check-times' says how far the times are off"
-REMEDIES = {
-    EMPTY_SPAN: _TIMES,
-    PAST_END: _TIMES,
-    TOO_FAST: _TEMPO,
-    TOO_SLOW: _TEMPO,
-    SILENT: "listen whether it is the right recording",
-    CLIPPED: "listen whether it is the right recording",
-    NOT_REVIEWED: "mark them in 'lsa-whisper review'",
-}
-"""What to do where every utterance is rejected, by the most frequent reason."""
-
 
 @dataclass(frozen=True)
 class ScreeningLimits:
