@@ -132,13 +132,13 @@ def _header_lines(transcript: Transcript) -> Iterator[str]:
             yield f"{line.name}:\t{line.value}" if line.value else line.name
 
 
-def _add_types(document: Element, used: set[str]) -> None:
+def _add_types(document: Element, types: set[str]) -> None:
     """Add the linguistic types of the tiers, and ELAN's constraints if a type has one."""
     for name, constraint in _TYPES.items():
-        if name == "utterance" or name in used:
+        if name == "utterance" or name in types:
             kind = {"GRAPHIC_REFERENCES": "false", "LINGUISTIC_TYPE_ID": name}
             kind["TIME_ALIGNABLE"] = "false" if constraint == "Symbolic_Association" else "true"
             SubElement(document, "LINGUISTIC_TYPE", kind | ({"CONSTRAINTS": constraint} if constraint else {}))
-    if used - {"utterance"}:
+    if types - {"utterance"}:
         for name, description in _CONSTRAINTS.items():
             SubElement(document, "CONSTRAINT", {"DESCRIPTION": description, "STEREOTYPE": name})

@@ -36,7 +36,7 @@ class Converted:
 
     Attributes:
         out: The output folder.
-        written: The files in it that are up to date now.
+        files: The files in it that are up to date now.
         failed_files: Files that could not be converted, and why.
         losses: What was lost, by file and kind, with the first place.
         notes: What a person should know, with the file.
@@ -45,7 +45,7 @@ class Converted:
     """
 
     out: Path
-    written: list[Path] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
     failed_files: list[FailedFile] = field(default_factory=list)
     losses: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Converted:
 
     def table(self) -> str:
         """Return counts, problems and notes to print."""
-        rows = [["converted", str(len(self.written))], ["failed", str(len(self.failed_files))]]
+        rows = [["converted", str(len(self.files))], ["failed", str(len(self.failed_files))]]
         table = TerminalTable(f"Converted to {self.out}", ("files", ""), rows)
         values = [(name, getattr(self.before, name), getattr(self.after, name)) for name in _COUNTED]
         counts = TerminalTable(
@@ -68,7 +68,7 @@ class Converted:
         failures = _first([file.reason for file in self.failed_files], "failed")
         return render_text(
             table,
-            *([counts] if self.written else []),
+            *([counts] if self.files else []),
             *failures,
             *_first(self.losses, "lost"),
             *_first(self.notes, "note"),
@@ -190,7 +190,7 @@ def _convert_one(
     if lossless and losses:
         raise FormatError(f"{file.path}: would lose {'; '.join(map(str, losses))}; leave out `lossless` to convert it")
     path = folder.write(file.place / f"{name}.{FORMAT_SUFFIXES[format]}", text, source=file.path)
-    converted.written.append(path)
+    converted.files.append(path)
     converted.before, converted.after = converted.before + before, converted.after + after
     converted.losses += [f"{file.path}: {loss}" for loss in losses]
     converted.notes += [f"{file.path}: {note}" for note in result.notes if note not in result.losses]

@@ -110,8 +110,8 @@ def losses_of_writing(before: Transcript, after: Transcript) -> Iterator[Loss]:
     yield from _loss("word times", old, new, lambda turn: len(turn.word_times), lambda turn: tuple(turn.word_times))
     yield from _loss("dependent tiers", old, new, lambda turn: len(_tiers(turn)), _tiers)
     headers, remaining = _headers(before), Counter(line.name for line in _headers(after))
-    numbered = ((line, [head.name for head in headers[: at + 1]].count(line.name)) for at, line in enumerate(headers))
-    missing = [line for line, number in numbered if number > remaining[line.name]]
+    rows = ((line, [head.name for head in headers[: at + 1]].count(line.name)) for at, line in enumerate(headers))
+    missing = [line for line, number in rows if number > remaining[line.name]]
     if missing:
         yield Loss("headers", len(missing), f"line {missing[0].number}")
 

@@ -60,15 +60,15 @@ def list_convertible(inputs: Sequence[Path], *, format: str, suffixes: Sequence[
     return files
 
 
-def _inside(folder: Path, format: str, allowed: tuple[str, ...]) -> Iterator[ConvertibleFile]:
+def _inside(folder: Path, format: str, extensions: tuple[str, ...]) -> Iterator[ConvertibleFile]:
     seen: set[Path] = set()
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for path in (Path(place, name) for name in sorted(names) if not name.startswith(".")):
-            readable = path.name.lower().endswith(allowed) if allowed else path.suffix.lower() != f".{format}"
+            readable = path.name.lower().endswith(extensions) if extensions else path.suffix.lower() != f".{format}"
             if path in seen or not readable or not is_readable(path) or not path.is_file():
                 continue
-            if not allowed and not _has_sign(path):
+            if not extensions and not _has_sign(path):
                 continue
             if path.name.lower().endswith(".words.xml"):
                 seen.update(nxt_files(path))

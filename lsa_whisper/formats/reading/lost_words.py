@@ -85,5 +85,5 @@ def _spoken(content: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    folded = text.replace("’", "'").casefold()
-    return _WORD.findall(folded if folded.isascii() else folded.replace("i\u0307", "i").translate(_SAME))
+    lower = text.replace("’", "'").casefold()
+    return _WORD.findall(lower if lower.isascii() else lower.replace("i\u0307", "i").translate(_SAME))

@@ -76,10 +76,10 @@ def describe_target(facts: Mapping[str, str], source: Source) -> None:
         source.people[letters[0]] = fields
 
 
-def _age_between(born: str, recorded: str) -> str:
+def _age_between(birth: str, recording: str) -> str:
     """Return the age on the day of the recording; SALT writes the month first."""
     days = []
-    for text in (born, recorded):
+    for text in (birth, recording):
         match = _DATE.fullmatch(text)
         if not match:
             return ""
