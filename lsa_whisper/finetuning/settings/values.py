@@ -176,20 +176,20 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any], *, besides: Colle
         now: Another one.
         besides: Keys that are not compared.
     """
-    one, other = dict(flat(before)), dict(flat(now))
+    old, new = dict(flat(before)), dict(flat(now))
     return {
-        key: (one.get(key), other.get(key))
-        for key in {**one, **other}
-        if key not in besides and one.get(key) != other.get(key)
+        key: (old.get(key), new.get(key))
+        for key in {**old, **new}
+        if key not in besides and old.get(key) != new.get(key)
     }
 
 
-def describe_changes(found: Changes) -> str:
+def describe_changes(differences: Changes) -> str:
     """Return changes as part of a sentence.
 
     >>> describe_changes({"seed": (1, 2), "training.learning_rate": (1e-5, 0.001)})
     'seed 1, not 2, and training.learning_rate 1e-05, not 0.001'
     """
-    parts = [f"{key} {before!r}, not {now!r}" for key, (before, now) in list(found.items())[:_LISTED]]
-    parts += [f"{len(found) - _LISTED} other settings"] if len(found) > _LISTED else []
+    parts = [f"{key} {before!r}, not {now!r}" for key, (before, now) in list(differences.items())[:_LISTED]]
+    parts += [f"{len(differences) - _LISTED} other settings"] if len(differences) > _LISTED else []
     return ", and ".join(parts)

@@ -181,7 +181,7 @@ class Strategy:
         counts, optimizer = load.counts, load.configuration.optimizer
         layer = counts.shape.largest_layer
         frozen = 2 * layer if load.micro_batch.checkpointing else counts.frozen - counts.quantized
-        copied = counts.trained + frozen if load.configuration.autocasts else 0
+        numbers = counts.trained + frozen if load.configuration.autocasts else 0
         if load.configuration.steps_in_backward:
             return (2 + 4 + 4 + 8) * counts.shape.largest_weight, 0, 0
-        return 0, 2 * copied, 8 * counts.shape.largest_weight if optimizer == "adafactor" else 0
+        return 0, 2 * numbers, 8 * counts.shape.largest_weight if optimizer == "adafactor" else 0
