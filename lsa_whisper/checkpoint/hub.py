@@ -35,12 +35,12 @@ def cached_snapshots(name: str | None = None) -> dict[str, Path]:
         name: Only look for this one.
     """
     pattern = f"models--{name.replace('/', '--')}" if name else "models--*--*"
-    found = {}
+    snapshots = {}
     for folder in sorted(hub_cache_folder().glob(pattern)):
         for snapshot in sorted((folder / "snapshots").glob("*")):
             if (snapshot / "config.json").exists() and any(snapshot.glob("model*.safetensors")):
-                found[folder.name.removeprefix("models--").replace("--", "/", 1)] = snapshot
-    return found
+                snapshots[folder.name.removeprefix("models--").replace("--", "/", 1)] = snapshot
+    return snapshots
 
 
 def is_offline() -> bool:
@@ -131,9 +131,9 @@ def cached_snapshot(name: str) -> Path | None:
     snapshot = cached_snapshots(name).get(name)
     if snapshot is None:
         return None
-    needed = (("generation_config.json",), PREPROCESSOR_FILES, TOKENIZER_FILES)
+    files = (("generation_config.json",), PREPROCESSOR_FILES, TOKENIZER_FILES)
     try:
         weight_files(snapshot)
     except CheckpointError:
         return None
-    return snapshot if all(any((snapshot / name).exists() for name in names) for names in needed) else None
+    return snapshot if all(any((snapshot / name).exists() for name in names) for names in files) else None

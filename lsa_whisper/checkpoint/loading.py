@@ -228,7 +228,7 @@ def load_processor(source: str) -> tuple[Any, Any]:
     """Return the feature extractor and the tokenizer; those of the base if an adapter has none."""
     from transformers import AutoTokenizer, WhisperFeatureExtractor
 
-    loaded: list[Any] = []
+    parts: list[Any] = []
     for kind, files in ((WhisperFeatureExtractor, PREPROCESSOR_FILES), (AutoTokenizer, TOKENIZER_FILES)):
         place = source
         if (Path(source) / ADAPTER_FILE).exists() and not any((Path(source) / file).exists() for file in files):
@@ -236,8 +236,8 @@ def load_processor(source: str) -> tuple[Any, Any]:
         if is_local(place) and not any((Path(place) / file).exists() for file in files):
             raise CheckpointError(f"{place}: has no {files[0]}; copy it from the model this one was made from")
         try:
-            loaded.append(kind.from_pretrained(place, trust_remote_code=False))
+            parts.append(kind.from_pretrained(place, trust_remote_code=False))
         except Exception as error:
             reason = first_line(error)
             raise CheckpointError(f"{place}: {files[0]} cannot be read ({reason}); save the model again") from error
-    return loaded[0], loaded[1]
+    return parts[0], parts[1]

@@ -29,8 +29,8 @@ class StoredWeights:
         """
         self._places = {name.removeprefix("model."): (file, name) for file, name, _ in stored_tensors(folder)}
         self._names = {weight: name.removeprefix("model.") for name, weight in model.named_parameters()}
-        known = set(self._names.values())
-        verify_names(folder, known - set(self._places), set(self._places) - known)
+        names = set(self._names.values())
+        verify_names(folder, names - set(self._places), set(self._places) - names)
 
     def __contains__(self, weight: object) -> bool:
         """Return whether a weight is stored; those that an adapter adds are not."""
