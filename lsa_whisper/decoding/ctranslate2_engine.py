@@ -64,7 +64,7 @@ class CTranslate2Decoder:
 
     def __init__(
         self,
-        converted: ConvertedCheckpoint,
+        checkpoint: ConvertedCheckpoint,
         *,
         language: str | None = "en",
         batch_size: int = 8,
@@ -72,29 +72,29 @@ class CTranslate2Decoder:
         silence: NoSpeechRule = WHISPERS_RULE,
         style: DecodingStyle | None = None,
     ):
-        self._converted, self._model = converted, converted.model
+        self._converted, self._model = checkpoint, checkpoint.model
         self.batch_size, self._word_times, self._silence = batch_size, word_times, silence
-        self.style = style or DecodingStyle(converted.labels)
-        vocabulary = (converted.tokenizer, converted.settings, converted.size)
+        self.style = style or DecodingStyle(checkpoint.labels)
+        vocabulary = (checkpoint.tokenizer, checkpoint.settings, checkpoint.size)
         self._allowed = allowed_tokens(*vocabulary, timestamps=self.style.timestamps)
         self._parser = SegmentParser(self._allowed.end, self._allowed.timestamps_s, self._text)
-        self._rate_hz = int(converted.feature_extractor.sampling_rate)
+        self._rate_hz = int(checkpoint.feature_extractor.sampling_rate)
         self._has_times = bool(self._allowed.timestamps_s)
         self._last = LastEncoded()
         self._spectra_lock = threading.Lock()  # one batch at a time: the Fourier transform needs much memory
-        self._languages = language_tokens(converted.tokenizer, converted.settings)
-        self._positions = int(converted.settings.max_length)
-        self._prompt = self._prompt_in(language or first_language(self._languages, converted.path))
+        self._languages = language_tokens(checkpoint.tokenizer, checkpoint.settings)
+        self._positions = int(checkpoint.settings.max_length)
+        self._prompt = self._prompt_in(language or first_language(self._languages, checkpoint.path))
         self._columns = np.array(sorted(self._allowed.timestamps_s), dtype=np.int64)
         self._column_times_s = np.array([self._allowed.timestamps_s[index] for index in self._columns.tolist()])
         self._tokens_per_s = tokens_per_s(self.style)
         self._rules: DecodingRules | None = None
-        if speaker_codes(converted.settings) or self.style.words:
+        if speaker_codes(checkpoint.settings) or self.style.words:
             self._rules = DecodingRules(*vocabulary, timestamps=self.style.timestamps, words=self.style.words)
         self.second: CTranslate2Decoder | None = None
         if self.style.second:
             self.second = CTranslate2Decoder(
-                converted, language=language, word_times=word_times, silence=silence, style=self.style.second
+                checkpoint, language=language, word_times=word_times, silence=silence, style=self.style.second
             )
         self._may_be_empty = self._has_times and self._allowed.end not in self._allowed.suppressed_at_begin
 
@@ -106,10 +106,10 @@ class CTranslate2Decoder:
 
     def with_language(self, language: str) -> CTranslate2Decoder:
         """Return a decoder with the same model for another language (Whisper's code)."""
-        other = copy.copy(self)
-        other._prompt = other._prompt_in(language)
-        other.second = self.second and self.second.with_language(language)
-        return other
+        clone = copy.copy(self)
+        clone._prompt = clone._prompt_in(language)
+        clone.second = self.second and self.second.with_language(language)
+        return clone
 
     def detect_languages(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
         """Return the probability of each language (Whisper's code) in each window; of none if the model knows one."""
@@ -119,8 +119,8 @@ class CTranslate2Decoder:
 
     def _detect(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
         start = self._start[: self._start.index(int(self._converted.settings.decoder_start_token_id)) + 1]
-        begun = self._first_steps(start, self._encoded(windows), len(windows))
-        rows = np.stack([logits for logits, _ in begun])
+        first = self._first_steps(start, self._encoded(windows), len(windows))
+        rows = np.stack([logits for logits, _ in first])
         scores = torch.from_numpy(rows[:, [*self._languages.values()]]).softmax(dim=-1).tolist()
         return [dict(zip(self._languages, row, strict=True)) for row in scores]
 
@@ -150,15 +150,15 @@ class CTranslate2Decoder:
         durations_s = [min(len(window) / self._rate_hz, self._converted.context_s) for window in windows]
         hidden = self._encoded(windows)
         texts = self.texts(self.rows(hidden, durations_s), hidden, durations_s)
-        if (other := self.second) is None:
+        if (engine := self.second) is None:
             return texts
         rows: dict[int, _Row] = {}
 
         def second(indices: Sequence[int], *, with_times: bool) -> list[DecodedWindow]:
             part, spans_s = part_of(hidden, indices), [durations_s[at] for at in indices]
             if not with_times:
-                rows.update(zip(indices, other.rows(part, spans_s), strict=True))
-            return other.texts([rows[at] for at in indices], part, spans_s, with_times=with_times)
+                rows.update(zip(indices, engine.rows(part, spans_s), strict=True))
+            return engine.texts([rows[at] for at in indices], part, spans_s, with_times=with_times)
 
         return likelier_texts(texts, second)
 
@@ -187,21 +187,21 @@ class CTranslate2Decoder:
 
     def _encoded(self, windows: Sequence[np.ndarray]) -> Any:
         return self._last.encoded(
-            windows, lambda some: self._model.encode(self._spectra(some)), inserted, self._input_s
+            windows, lambda sounds: self._model.encode(self._spectra(sounds)), inserted, self._input_s
         )
 
     def _verified(self, rules: DecodingRules, hidden: Any, durations_s: Sequence[float]) -> list[_Row]:
         """Return the same as :meth:`_generate`, as the rules choose it."""
         first, no_speech = zip(*self._first_steps(self._prompt, hidden, len(durations_s)), strict=True)
         logits = torch.from_numpy(np.stack(first))
-        silent = [self._silence.is_likely(each) for each in no_speech]
-        begun = rules.choose_first(logits, torch.tensor(durations_s), silent)
+        silent = [self._silence.is_likely(prob) for prob in no_speech]
+        choices = rules.choose_first(logits, torch.tensor(durations_s), silent)
         rows = [
             VerifiedRow(duration_s, self._limit(duration_s), [token], [logprob])
-            for duration_s, token, logprob in zip(durations_s, *(each.tolist() for each in begun), strict=True)
+            for duration_s, token, logprob in zip(durations_s, *(values.tolist() for values in choices), strict=True)
         ]
         complete_rows(rows, rules, lambda *of: self._propose(rules, hidden, durations_s, *of))
-        return [(row.tokens, row.logprobs, each, False) for row, each in zip(rows, no_speech, strict=True)]
+        return [(row.tokens, row.logprobs, prob, False) for row, prob in zip(rows, no_speech, strict=True)]
 
     def _generate(self, hidden: Any, durations_s: Sequence[float]) -> list[_Row]:
         """Return each window's tokens, the end of text included where it was reached, and their log-probabilities.
@@ -221,10 +221,10 @@ class CTranslate2Decoder:
             max_initial_timestamp_index=max(0, len(self._columns) - 1),
         )
         no_speech = [self._no_speech(result) for result in results]
-        may_end = [self._may_be_empty or (self._has_times and self._silence.is_likely(each)) for each in no_speech]
+        may_end = [self._may_be_empty or (self._has_times and self._silence.is_likely(prob)) for prob in no_speech]
         first = self._first_steps(self._prompt, hidden, len(durations_s)) if any(may_end) else []
-        begun = [first[at][0] if may else None for at, may in enumerate(may_end)]
-        return [self._row(*each) for each in zip(results, begun, no_speech, durations_s, strict=True)]
+        steps = [first[at][0] if may else None for at, may in enumerate(may_end)]
+        return [self._row(*parts) for parts in zip(results, steps, no_speech, durations_s, strict=True)]
 
     def _propose(
         self,
@@ -232,17 +232,17 @@ class CTranslate2Decoder:
         hidden: Any,
         durations_s: Sequence[float],
         indices: Sequence[int],
-        given: Sequence[Sequence[int]],
+        texts: Sequence[Sequence[int]],
     ) -> list[Proposal]:
         """Return what CTranslate2 writes in some rows, after the tokens that are given in each."""
         late = self._late(max(durations_s[index] for index in indices)).tolist()
         results = self._model.generate(
             part_of(hidden, indices),
-            [[*self._prompt, *tokens] for tokens in given],
+            [[*self._prompt, *tokens] for tokens in texts],
             beam_size=1,
             max_length=2 * max(self._limit(durations_s[index]) for index in indices),
             return_logits_vocab=True,
-            suppress_blank=bool(self._allowed.suppressed_at_begin) and not any(given),
+            suppress_blank=bool(self._allowed.suppressed_at_begin) and not any(texts),
             suppress_tokens=[*rules.suppressed, *late],
             max_initial_timestamp_index=max(0, len(self._columns) - 1),
         )
@@ -289,11 +289,11 @@ class CTranslate2Decoder:
 
     def _times_s(self, hidden: Any, durations_s: Sequence[float], rows: Sequence[list[int]]) -> list[list[float]]:
         """Return the start of each token of each row and, last, the end of its text, in seconds."""
-        decoded = [
+        texts = [
             tokens[: self._parser.timed_length(tokens, self._limit(duration_s), is_compared=self.style.is_compared)]
             for tokens, duration_s in zip(rows, durations_s, strict=True)
         ]
-        return aligned_times_s(self._converted, hidden, self._prompt, decoded, self._allowed.timestamps_s, durations_s)
+        return aligned_times_s(self._converted, hidden, self._prompt, texts, self._allowed.timestamps_s, durations_s)
 
     def _text(self, tokens: Sequence[int]) -> str:
         decode = self._converted.tokenizer.decode

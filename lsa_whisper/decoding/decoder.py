@@ -210,11 +210,11 @@ class SegmentParser:
         """
         length = self.length(tokens, limit)
         complete = length < limit
-        counted = logprobs[: length + complete]
+        scores = logprobs[: length + complete]
         segments = parse_segments(
             tokens[:length], logprobs[:length], self.timestamps_s, duration_s, self.text_of, times_s
         )
-        return DecodedWindow(segments, sum(counted) / len(counted), complete, tokens=len(counted))
+        return DecodedWindow(segments, sum(scores) / len(scores), complete, tokens=len(scores))
 
 
 def parse_segments(
@@ -272,9 +272,9 @@ def parse_segments(
 
 def _texts(ids: Sequence[int], text_of: Any) -> list[str]:
     """Return each token's own text; a character that spans several tokens belongs to the last of them."""
-    texts, decoded = [], ""
+    texts, before = [], ""
     for count in range(1, len(ids) + 1):
         text = text_of(ids[:count]).rstrip("\N{REPLACEMENT CHARACTER}")
-        texts.append(sys.intern(text[len(decoded) :]))  # the same few thousand texts in hours of speech
-        decoded = text if len(text) > len(decoded) else decoded
+        texts.append(sys.intern(text[len(before) :]))  # the same few thousand texts in hours of speech
+        before = text if len(text) > len(before) else before
     return texts

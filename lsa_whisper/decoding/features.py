@@ -54,11 +54,11 @@ class LastEncoded:
         """
         last = self._last  # another thread may set it
         at = next((at for at, window in enumerate(windows) if last and np.array_equal(last[0], window)), None)
-        others = [window for number, window in enumerate(windows) if number != at]
-        if last and at is not None and not others:
+        new = [window for number, window in enumerate(windows) if number != at]
+        if last and at is not None and not new:
             return last[1]
-        if last and at is not None and input_s(windows) == input_s([last[0]]) == input_s(others):
-            return inserted(encode(others), last[1], at)
+        if last and at is not None and input_s(windows) == input_s([last[0]]) == input_s(new):
+            return inserted(encode(new), last[1], at)
         hidden = encode(windows)
         if len(windows) == 1:
             self._last = (windows[0], hidden)

@@ -14,19 +14,19 @@ MIN_SOUND_S = 5.0
 """Less sound than this says nothing of the language."""
 
 
-def other_language(windows: Sequence[Mapping[str, float]], named: Sequence[str]) -> str:
+def other_language(windows: Sequence[Mapping[str, float]], languages: Sequence[str]) -> str:
     """Return the language (Whisper's code) of some windows if it is surely none of those named, else nothing.
 
     Args:
         windows: The probability of each language (Whisper's code) in each window.
-        named: The languages that the speech may be in; one that the model does not know proves nothing.
+        languages: The languages that the speech may be in; one that the model does not know proves nothing.
 
     >>> other_language([{"en": 0.98, "de": 0.01}, {"en": 0.94, "de": 0.03}], ["deu"])
     'en'
     >>> other_language([{"en": 0.98, "de": 0.01}, {"en": 0.4, "de": 0.5}], ["deu"])
     ''
     """
-    codes = {whisper_code(language) for language in named}
+    codes = {whisper_code(language) for language in languages}
     if not windows or not codes <= windows[0].keys():
         return ""
     means = {code: sum(window[code] for window in windows) / len(windows) for code in windows[0]}

@@ -95,10 +95,10 @@ class TransformersDecoder:
 
     def with_language(self, language: str) -> TransformersDecoder:
         """Return a decoder with the same model for another language (Whisper's code)."""
-        other = copy.copy(self)
-        other.prompt = other._prompt_in(language)
-        other.second = self.second and self.second.with_language(language)
-        return other
+        clone = copy.copy(self)
+        clone.prompt = clone._prompt_in(language)
+        clone.second = self.second and self.second.with_language(language)
+        return clone
 
     def detect_languages(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
         """Return the probability of each language (Whisper's code) in each window; of none if the model knows one."""
@@ -122,18 +122,18 @@ class TransformersDecoder:
         Args:
             windows: float32 mono samples at the model's rate; samples after the context are ignored.
         """
-        batches, decoded = Batches(windows, self.batch_size, self._input_share), []
+        batches, texts = Batches(windows, self.batch_size, self._input_share), []
         with torch.inference_mode():
             for batch in batches:
-                decoded.append(self.texts(self._encoded(batch), batch))
-        return batches.in_order(decoded)
+                texts.append(self.texts(self._encoded(batch), batch))
+        return batches.in_order(texts)
 
     def _encoded(self, windows: Sequence[np.ndarray]) -> torch.Tensor:
         encoder = self.model.get_encoder()
         hidden: torch.Tensor = self._last.encoded(
             windows,
-            lambda some: encoder(self.features(some)).last_hidden_state,
-            lambda others, one, at: torch.cat([others[:at], one, others[at:]]),
+            lambda sounds: encoder(self.features(sounds)).last_hidden_state,
+            lambda states, row, at: torch.cat([states[:at], row, states[at:]]),
             self._input_s,
         )
         return hidden
@@ -148,9 +148,9 @@ class TransformersDecoder:
 
     def after(self, previous: str) -> TransformersDecoder:
         """Return a decoder with the same model whose windows follow the text ``previous``."""
-        other = copy.copy(self)
-        other.prompt, other.second = self._prompt_after(previous), self.second and self.second.after(previous)
-        return other
+        clone = copy.copy(self)
+        clone.prompt, clone.second = self._prompt_after(previous), self.second and self.second.after(previous)
+        return clone
 
     def texts(self, hidden: torch.Tensor, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         """Return the text of each window of a batch; with a second style, the likelier words of two texts.
@@ -163,18 +163,18 @@ class TransformersDecoder:
         decoders = [self, *([self.second] if self.second else [])]
         searches = [decoder.search(len(windows)) for decoder in decoders]
         if self._beams > 1:
-            found = [two_pass_search(self.model, hidden, search, durations_s, beams=self._beams) for search in searches]
+            runs = [two_pass_search(self.model, hidden, search, durations_s, beams=self._beams) for search in searches]
         else:
-            found = greedy_search(self.model, hidden, searches, durations_s)
-        texts = self.texts_of(found[0], hidden, windows)
-        if (other := self.second) is None:
+            runs = greedy_search(self.model, hidden, searches, durations_s)
+        texts = self.texts_of(runs[0], hidden, windows)
+        if (engine := self.second) is None:
             return texts
 
         def second(indices: Sequence[int], *, with_times: bool) -> list[DecodedWindow]:
-            chosen = torch.tensor([*indices], device=hidden.device)
-            tokens, logprobs, no_speech = (part[chosen] for part in found[1])
-            part, sounds = hidden[chosen], [windows[at] for at in indices]
-            return other.texts_of((tokens, logprobs, no_speech), part, sounds, with_times=with_times)
+            rows = torch.tensor([*indices], device=hidden.device)
+            tokens, logprobs, no_speech = (part[rows] for part in runs[1])
+            part, sounds = hidden[rows], [windows[at] for at in indices]
+            return engine.texts_of((tokens, logprobs, no_speech), part, sounds, with_times=with_times)
 
         return likelier_texts(texts, second)
 
@@ -185,14 +185,14 @@ class TransformersDecoder:
         return Search(prompts, self.rules, self.silence, self._tokens_per_s, latest_s)
 
     def texts_of(
-        self, found: FoundTexts, hidden: torch.Tensor, windows: Sequence[np.ndarray], *, with_times: bool = True
+        self, result: FoundTexts, hidden: torch.Tensor, windows: Sequence[np.ndarray], *, with_times: bool = True
     ) -> list[DecodedWindow]:
         """Return what was found in a batch as text, with token times if they are requested; see :meth:`texts`."""
-        tokens, logprobs, no_speech = found
+        tokens, logprobs, no_speech = result
         rows, durations_s = tokens.tolist(), [self._duration_s(window) for window in windows]
         times = self._times_s(rows, durations_s, hidden, windows) if with_times else [[] for _ in rows]
-        decoded = zip(rows, logprobs.tolist(), durations_s, no_speech.tolist(), times, strict=True)
-        return [self._result(*row) for row in decoded]
+        parts = zip(rows, logprobs.tolist(), durations_s, no_speech.tolist(), times, strict=True)
+        return [self._result(*row) for row in parts]
 
     def _duration_s(self, window: np.ndarray) -> float:
         return min(len(window) / self._rate_hz, self._checkpoint.context_s)
@@ -241,7 +241,7 @@ class TransformersDecoder:
         step_s = self._checkpoint.time_precision_s
         return [
             token_times(
-                mean_in_step(each[:, :, : max(1, round(duration_s / step_s))]),
+                mean_in_step(weight[:, :, : max(1, round(duration_s / step_s))]),
                 duration_s,
                 step_s,
                 texts=["" if token in self.rules.timestamps_s else self._text([token]) for token in tokens],
@@ -249,7 +249,7 @@ class TransformersDecoder:
             )
             if tokens
             else []
-            for each, duration_s, tokens, sound in zip(weights, durations_s, texts, sounds, strict=True)
+            for weight, duration_s, tokens, sound in zip(weights, durations_s, texts, sounds, strict=True)
         ]
 
     def _text(self, tokens: Sequence[int]) -> str:
