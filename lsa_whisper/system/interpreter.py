@@ -17,12 +17,12 @@ def without_collector(*, keep: bool = False) -> Iterator[None]:
     Args:
         keep: Whether what was made stays until the program ends, so that later searches pass over it.
     """
-    enabled = gc.isenabled()
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if enabled:
+        if was_enabled:
             if keep:
                 gc.freeze()
             gc.enable()
