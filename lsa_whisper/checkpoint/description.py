@@ -102,40 +102,40 @@ def describe_files(folder: Path, base: Path | None = None) -> tuple[Finding, ...
     try:
         files = read_model_files(folder, base)
     except CheckpointError as error:
-        state, _, remedy = str(error).rpartition("; ")
-        return (Finding("files", "problem", state, remedy),)
+        fact, _, remedy = str(error).rpartition("; ")
+        return (Finding("files", "problem", fact, remedy),)
     rows = (check(files) for check in (_kind, _mels, _context, _layers, _weights))
     return (*rows, *token_rows(files.config, files.generation, files.tokens, files.context_s))
 
 
 def _kind(files: ModelFiles) -> Finding:
-    state = "Whisper"
+    fact = "Whisper"
     if files.tokens.verbatim_tags:
-        state = "CrisperWhisper 2: a verbatim tag before each prompt, fillers as [UM]"
+        fact = "CrisperWhisper 2: a verbatim tag before each prompt, fillers as [UM]"
     elif files.tokens.space is not None:
-        state = "CrisperWhisper 1: spaces are tokens of their own, and pauses in word times"
+        fact = "CrisperWhisper 1: spaces are tokens of their own, and pauses in word times"
     elif files.config["decoder_layers"] < files.config["encoder_layers"]:
-        state = "distilled Whisper"
-    return Finding("model", "ok", state)
+        fact = "distilled Whisper"
+    return Finding("model", "ok", fact)
 
 
 def _mels(files: ModelFiles) -> Finding:
     model, extractor = files.config["num_mel_bins"], files.preprocessor["feature_size"]
     if model == extractor:
         return Finding("mels", "ok", f"{model} mel bins")
-    state = f"the model takes {model} mel bins, its preprocessor makes {extractor}"
-    return Finding("mels", "problem", state, f"copy {PREPROCESSOR_FILES[0]} of a model with {model} mel bins")
+    fact = f"the model takes {model} mel bins, its preprocessor makes {extractor}"
+    return Finding("mels", "problem", fact, f"copy {PREPROCESSOR_FILES[0]} of a model with {model} mel bins")
 
 
 def _context(files: ModelFiles) -> Finding:
     rate_hz, window_s = files.preprocessor["sampling_rate"], files.preprocessor["chunk_length"]
     if rate_hz != _SAMPLE_RATE_HZ:
-        state = f"expects {rate_hz} Hz, recordings are loaded at {_SAMPLE_RATE_HZ} Hz"
-        return Finding("context", "problem", state, "use another model")
+        fact = f"expects {rate_hz} Hz, recordings are loaded at {_SAMPLE_RATE_HZ} Hz"
+        return Finding("context", "problem", fact, "use another model")
     if abs(files.context_s - window_s) >= 1:
-        state = f"the encoder takes {files.context_s:g} s, its preprocessor makes {window_s:g} s"
+        fact = f"the encoder takes {files.context_s:g} s, its preprocessor makes {window_s:g} s"
         remedy = f"set chunk_length to {files.context_s:g} in {PREPROCESSOR_FILES[0]}"
-        return Finding("context", "problem", state, remedy)
+        return Finding("context", "problem", fact, remedy)
     return Finding("context", "ok", f"{files.context_s:g} s, {files.config['max_target_positions']} decoder tokens")
 
 
@@ -143,14 +143,14 @@ def _layers(files: ModelFiles) -> Finding:
     counts = {stack: files.config[f"{stack}_layers"] for stack in ("encoder", "decoder")}
     for stack, count in counts.items():
         if count != (stored := layers_in(files.shapes, stack)):
-            state = f"config.json has {count} {stack} layers, the weights have {stored}"
+            fact = f"config.json has {count} {stack} layers, the weights have {stored}"
             remedy = f"set {stack}_layers to {stored} in config.json, or copy the model again"
-            return Finding("layers", "problem", state, remedy)
-    state = f"{counts['encoder']} encoder layers, {counts['decoder']} decoder layers"
+            return Finding("layers", "problem", fact, remedy)
+    fact = f"{counts['encoder']} encoder layers, {counts['decoder']} decoder layers"
     if counts["decoder"] > _FEW_LAYERS or counts["decoder"] >= counts["encoder"]:
-        return Finding("layers", "ok", state)
+        return Finding("layers", "ok", fact)
     remedy = "for --wor run choose-heads once; for LoRA add k_proj, fc1 and fc2 to adapter.target_modules"
-    return Finding("layers", "warn", state, remedy)
+    return Finding("layers", "warn", fact, remedy)
 
 
 def _weights(files: ModelFiles) -> Finding:
@@ -163,10 +163,10 @@ def _weights(files: ModelFiles) -> Finding:
             return Finding("weights", "problem", f"{name} is missing from the weights", "copy the model again")
         if stored != shape:
             setting = "d_model" if width not in stored else SETTING_OF_TENSOR[name]
-            state = f"{name} has the shape {stored}, by config.json it has {shape}"
-            return Finding("weights", "problem", state, f"correct {setting} in config.json, or copy the model again")
+            fact = f"{name} has the shape {stored}, by config.json it has {shape}"
+            return Finding("weights", "problem", fact, f"correct {setting} in config.json, or copy the model again")
     for stack in ("encoder", "decoder"):
         if width % (heads := config[f"{stack}_attention_heads"]):
-            state = f"{heads} attention heads of the {stack} do not divide d_model, {width}"
-            return Finding("weights", "problem", state, f"correct {stack}_attention_heads in config.json")
+            fact = f"{heads} attention heads of the {stack} do not divide d_model, {width}"
+            return Finding("weights", "problem", fact, f"correct {stack}_attention_heads in config.json")
     return Finding("weights", "ok", f"width {width}, {len(files.shapes)} tensors")

@@ -133,8 +133,8 @@ def token_rows(config: _Settings, generation: _Settings, tokens: TokenTable, con
     yield _suppressed(config, generation)
 
 
-def _problem(name: str, state: str, remedy: str = _PAIR) -> Finding:
-    return Finding(name, "problem", state, remedy)
+def _problem(name: str, fact: str, remedy: str = _PAIR) -> Finding:
+    return Finding(name, "problem", fact, remedy)
 
 
 def is_id(index: Any, size: int) -> bool:
@@ -149,8 +149,8 @@ def is_id(index: Any, size: int) -> bool:
 def _vocabulary(config: _Settings, tokens: TokenTable) -> Finding:
     rows = config["vocab_size"]
     if tokens.size > rows:
-        state = f"the vocabulary has ids up to {tokens.size - 1}, the model has {rows} rows"
-        return _problem("vocabulary", state, "copy tokenizer.json from the model that this one was made from")
+        fact = f"the vocabulary has ids up to {tokens.size - 1}, the model has {rows} rows"
+        return _problem("vocabulary", fact, "copy tokenizer.json from the model that this one was made from")
     return Finding("vocabulary", "ok", f"{tokens.size} tokens, {rows} rows")
 
 
@@ -184,16 +184,16 @@ def _timestamps(generation: _Settings, tokens: TokenTable, context_s: float) -> 
     due = [(own + 1 + step, round(step * TIMESTAMP_STEP_S, 2)) for step in range(len(stamps))]
     if stamps != due:
         return _problem("timestamps", f"they do not follow {_PLAIN} in steps of {TIMESTAMP_STEP_S} s")
-    state = f"{len(stamps)} timestamps, the first is token {(own if plain is None else plain) + 1}"
+    fact = f"{len(stamps)} timestamps, the first is token {(own if plain is None else plain) + 1}"
     if tokens.is_verbatim and not generation.get("return_timestamps"):
         return Finding(
-            "timestamps", "warn", f"{state}; not used, the model was trained without them",
+            "timestamps", "warn", f"{fact}; not used, the model was trained without them",
             "each window becomes one utterance; fine-tuning with timestamps adds them",
         )  # fmt: skip
     if stamps[-1][1] < context_s - TIMESTAMP_STEP_S:
-        state = f"{state}; they end at {stamps[-1][1]:g} s, the context at {context_s:g} s"
-        return Finding("timestamps", "warn", state, "train on windows without timestamps, or on shorter ones")
-    return Finding("timestamps", "ok", state)
+        fact = f"{fact}; they end at {stamps[-1][1]:g} s, the context at {context_s:g} s"
+        return Finding("timestamps", "warn", fact, "train on windows without timestamps, or on shorter ones")
+    return Finding("timestamps", "ok", fact)
 
 
 def _languages(generation: _Settings, tokens: TokenTable) -> Finding:
@@ -202,8 +202,8 @@ def _languages(generation: _Settings, tokens: TokenTable) -> Finding:
         return _problem("languages", f"lang_to_id is {type(codes).__name__}, not a table of tokens")
     if not (bool(codes) if multilingual is None else multilingual):
         if multilingual is None and "<|de|>" in tokens.added and "<|transcribe|>" in tokens.added:
-            state = "generation_config.json has neither is_multilingual nor lang_to_id: taken for English only"
-            return Finding("languages", "warn", state, "for a multilingual model copy generation_config.json")
+            fact = "generation_config.json has neither is_multilingual nor lang_to_id: taken for English only"
+            return Finding("languages", "warn", fact, "for a multilingual model copy generation_config.json")
         return Finding("languages", "ok", "English only")
     for token, index in (codes or {}).items():
         if tokens.space is None and index != tokens.added.get(token):
@@ -224,11 +224,11 @@ def _heads(config: _Settings, generation: _Settings) -> Finding:
     for pair in pairs:
         is_pair = isinstance(pair, list) and len(pair) == 2
         if not is_pair or not is_id(pair[0], layers) or not is_id(pair[1], heads):
-            state = f"alignment_heads has {str(pair)[:40]}, but the decoder has {layers} layers of {heads} heads"
+            fact = f"alignment_heads has {str(pair)[:40]}, but the decoder has {layers} layers of {heads} heads"
             if is_pair and layers < config["encoder_layers"] and all(isinstance(number, int) for number in pair):
-                state = f"those of the model that it was distilled from ({state})"
-                return Finding("alignment heads", "warn", state, "for --wor run choose-heads once; they are not used")
-            return _problem("alignment heads", state, "remove alignment_heads, then run choose-heads")
+                fact = f"those of the model that it was distilled from ({fact})"
+                return Finding("alignment heads", "warn", fact, "for --wor run choose-heads once; they are not used")
+            return _problem("alignment heads", fact, "remove alignment_heads, then run choose-heads")
     return Finding("alignment heads", "ok", f"{len(pairs)} heads")
 
 
@@ -239,15 +239,15 @@ def _suppressed(config: _Settings, generation: _Settings) -> Finding:
         if not isinstance(ids, list):
             return _problem("suppressed tokens", f"{name} is {str(ids)[:40]!r}, not a list of token ids")
         if wrong := [index for index in ids if index != -1 and not is_id(index, rows)]:
-            state = f"{name} has {str(wrong[0])[:40]!r}, which is none of {rows} tokens"
-            return _problem("suppressed tokens", state)
+            fact = f"{name} has {str(wrong[0])[:40]!r}, which is none of {rows} tokens"
+            return _problem("suppressed tokens", fact)
         counts.append(len(set(ids) - {-1}))
     if end in (generation.get("suppress_tokens") or []):
-        state, remedy = (
+        fact, remedy = (
             f"suppress_tokens has {end}, the end of text: no transcript would end",
             "remove it from the list",
         )
-        return _problem("suppressed tokens", state, remedy)
+        return _problem("suppressed tokens", fact, remedy)
     if counts[0] >= rows - 1:
         return _problem("suppressed tokens", "suppress_tokens has every token", "remove suppress_tokens")
     return Finding("suppressed tokens", "ok", f"{counts[0]} tokens, {counts[1]} at the beginning of a text")

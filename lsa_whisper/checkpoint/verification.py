@@ -103,5 +103,5 @@ def verify_fit(folder: Path, base: Path | None = None) -> None:
     """
     for row in describe_files(folder, base):
         if row.state == "problem":
-            place = "" if row.found.startswith(str(folder)) else f"{folder}: "
-            raise CheckpointError(f"{place}{row.found}; {row.remedy}")
+            place = "" if row.fact.startswith(str(folder)) else f"{folder}: "
+            raise CheckpointError(f"{place}{row.fact}; {row.remedy}")

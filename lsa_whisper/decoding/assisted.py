@@ -44,9 +44,9 @@ class AssistedDecoder(TransformersDecoder):
 
     def with_language(self, language: str) -> AssistedDecoder:
         """Return a decoder with the same models for another language (Whisper's code)."""
-        clone = cast(AssistedDecoder, super().with_language(language))
-        clone._draft = self._draft.with_language(language)
-        return clone
+        other = cast(AssistedDecoder, super().with_language(language))
+        other._draft = self._draft.with_language(language)
+        return other
 
     def texts(self, hidden: torch.Tensor, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         """Return the text of each window of a batch; see :meth:`TransformersDecoder.texts`."""

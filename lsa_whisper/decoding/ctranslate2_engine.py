@@ -106,10 +106,10 @@ class CTranslate2Decoder:
 
     def with_language(self, language: str) -> CTranslate2Decoder:
         """Return a decoder with the same model for another language (Whisper's code)."""
-        clone = copy.copy(self)
-        clone._prompt = clone._prompt_in(language)
-        clone.second = self.second and self.second.with_language(language)
-        return clone
+        other = copy.copy(self)
+        other._prompt = other._prompt_in(language)
+        other.second = self.second and self.second.with_language(language)
+        return other
 
     def detect_languages(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
         """Return the probability of each language (Whisper's code) in each window; of none if the model knows one."""

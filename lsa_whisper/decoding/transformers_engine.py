@@ -95,10 +95,10 @@ class TransformersDecoder:
 
     def with_language(self, language: str) -> TransformersDecoder:
         """Return a decoder with the same model for another language (Whisper's code)."""
-        clone = copy.copy(self)
-        clone.prompt = clone._prompt_in(language)
-        clone.second = self.second and self.second.with_language(language)
-        return clone
+        other = copy.copy(self)
+        other.prompt = other._prompt_in(language)
+        other.second = self.second and self.second.with_language(language)
+        return other
 
     def detect_languages(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
         """Return the probability of each language (Whisper's code) in each window; of none if the model knows one."""
@@ -148,9 +148,9 @@ class TransformersDecoder:
 
     def after(self, previous: str) -> TransformersDecoder:
         """Return a decoder with the same model whose windows follow the text ``previous``."""
-        clone = copy.copy(self)
-        clone.prompt, clone.second = self._prompt_after(previous), self.second and self.second.after(previous)
-        return clone
+        other = copy.copy(self)
+        other.prompt, other.second = self._prompt_after(previous), self.second and self.second.after(previous)
+        return other
 
     def texts(self, hidden: torch.Tensor, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         """Return the text of each window of a batch; with a second style, the likelier words of two texts.

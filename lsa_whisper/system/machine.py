@@ -30,7 +30,7 @@ class Finding:
 
     name: str
     state: str
-    found: str
+    fact: str
     remedy: str = ""
 
 
@@ -189,18 +189,18 @@ def hub_cache() -> Iterator[Finding]:
     """Yield the cache folder of the Hugging Face hub, its number of models, and whether it can take more."""
     folder = hub_cache_folder()
     models = len(list(folder.glob("models--*"))) if folder.is_dir() else 0
-    state = f"{folder}: {models} {'model' if models == 1 else 'models'}"
+    fact = f"{folder}: {models} {'model' if models == 1 else 'models'}"
     offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
     place = nearest_existing(folder)
     free = shutil.disk_usage(place).free / GIB
     if offline:
-        yield Finding("hub cache", "ok", f"{state}; HF_HUB_OFFLINE prevents downloads")
+        yield Finding("hub cache", "ok", f"{fact}; HF_HUB_OFFLINE prevents downloads")
     elif not os.access(place, os.W_OK):
-        yield Finding("hub cache", "warn", f"{state}, not writable", "set HF_HOME to a folder you may write to")
+        yield Finding("hub cache", "warn", f"{fact}, not writable", "set HF_HOME to a folder you may write to")
     elif free < _MIN_DISK_GIB:
-        yield Finding("hub cache", "warn", f"{state}, {free:.1f} GiB free", "set HF_HOME to a folder with more space")
+        yield Finding("hub cache", "warn", f"{fact}, {free:.1f} GiB free", "set HF_HOME to a folder with more space")
     else:
-        yield Finding("hub cache", "ok", state)
+        yield Finding("hub cache", "ok", fact)
 
 
 def nvidia_driver(version_file: Path = Path("/proc/driver/nvidia/version")) -> str | None:
@@ -238,8 +238,8 @@ def disk(folder: Path, *, name: str = "disk", needed_gib: float | None = None) -
     yield Finding("writing", "ok", str(folder))
     free = shutil.disk_usage(place).free / GIB
     if needed_gib is not None and free < needed_gib:
-        state = f"{free:.1f} GiB free in {folder}, about {needed_gib:.1f} needed"
-        yield Finding(name, "problem", state, "free space, or choose a folder on another disk")
+        fact = f"{free:.1f} GiB free in {folder}, about {needed_gib:.1f} needed"
+        yield Finding(name, "problem", fact, "free space, or choose a folder on another disk")
         return
     low = free < _MIN_DISK_GIB
     remedy = "checkpoints of large models take several GiB each: free space" if low else ""

@@ -220,9 +220,9 @@ class Transcriber:
                 report = _part_of(progress, recording, at, len(codes))
                 part = partial.of_channel(at) if partial else None
             speech = vad.detect_speech(self._options.vad, channel.stream(), SAMPLE_RATE_HZ)
-            engine = self._in_language_of(channel, speech)
-            decoded = engine._long_form.decode(channel, speech, partial=part, progress=report)
-            tracks.append(engine._assembled(channel, speech, decoded, turns))
+            other = self._in_language_of(channel, speech)
+            decoded = other._long_form.decode(channel, speech, partial=part, progress=report)
+            tracks.append(other._assembled(channel, speech, decoded, turns))
         if not codes:
             return tracks[0]
         return merge_tracks(list(zip(codes, tracks, strict=True)), self._header(recording, None, ()))
@@ -237,11 +237,11 @@ class Transcriber:
         return self._in(code) if code else self
 
     def _in(self, code: str) -> Transcriber:
-        clone = copy.copy(self)
-        clone._set_up(self._options.with_changes(language=code), self._checkpoint)
+        other = copy.copy(self)
+        other._set_up(self._options.with_changes(language=code), self._checkpoint)
         surely = f"this sounds {language_name(code)} and was transcribed as such; name another language with --language"
-        clone._detected = f"the language was detected: {chat_code(code)}" if self._options.language else surely
-        return clone
+        other._detected = f"the language was detected: {chat_code(code)}" if self._options.language else surely
+        return other
 
     def _language_remark(self, recording: Recording, speech: SpeechActivity) -> str:
         """Return which language was detected, or that another one than the named one is surely spoken."""

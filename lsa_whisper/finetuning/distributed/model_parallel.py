@@ -50,8 +50,8 @@ def ranks_of(recipe: RunSettings, processes: int) -> tuple[int, int]:
 
 def parallelize(model: Any, recipe: RunSettings) -> Any:
     """Divide the layers of ``model`` among ranks in place; return the device mesh (``dp_shard``, ``tp``)."""
-    windows, shared = ranks_of(recipe, distributed.get_world_size())
-    mesh = rank_mesh(recipe, windows, shared)
+    windows, sharers = ranks_of(recipe, distributed.get_world_size())
+    mesh = rank_mesh(recipe, windows, sharers)
     for module in list(model.modules()):
         if type(module).__name__ in _LAYERS:
             _divide_attention(module, mesh["tp"])
@@ -62,14 +62,14 @@ def parallelize(model: Any, recipe: RunSettings) -> Any:
     return mesh
 
 
-def rank_mesh(recipe: RunSettings, windows: int, shared: int) -> Any:
-    """Return the device mesh of ``windows`` groups of ``shared`` ranks, of which each trains on its own windows."""
+def rank_mesh(recipe: RunSettings, windows: int, sharers: int) -> Any:
+    """Return the device mesh of ``windows`` groups of ``sharers`` ranks, of which each trains on its own windows."""
     device = "cpu" if recipe.training.use_cpu or not torch.cuda.is_available() else "cuda"
-    return init_device_mesh(device, (windows, shared), mesh_dim_names=("dp_shard", "tp"))
+    return init_device_mesh(device, (windows, sharers), mesh_dim_names=("dp_shard", "tp"))
 
 
-def check_shape(config: Any, shared: int) -> None:
-    """Check that the layers of a model with transformers' ``config`` can be divided among ``shared`` ranks.
+def check_shape(config: Any, sharers: int) -> None:
+    """Check that the layers of a model with transformers' ``config`` can be divided among ``sharers`` ranks.
 
     Raises:
         RecipeError: If the attention heads or the feed-forward blocks cannot.
@@ -78,9 +78,9 @@ def check_shape(config: Any, shared: int) -> None:
         "attention heads": (config.encoder_attention_heads, config.decoder_attention_heads),
         "units of a feed-forward block": (config.encoder_ffn_dim, config.decoder_ffn_dim),
     }
-    for what, numbers in sizes.items():
-        if uneven := next((number for number in numbers if number % shared), None):
-            raise RecipeError(f"strategy: tensor_parallel cannot divide {uneven} {what} among {shared} ranks")
+    for part, numbers in sizes.items():
+        if uneven := next((number for number in numbers if number % sharers), None):
+            raise RecipeError(f"strategy: tensor_parallel cannot divide {uneven} {part} among {sharers} ranks")
 
 
 def _divide_attention(layer: nn.Module, mesh: Any) -> None:

@@ -116,10 +116,10 @@ def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, labe
         CheckpointError: If its model is neither on this machine nor of a known size.
         RecipeError: If the ranks cannot be divided into groups that share each layer.
     """
-    ranks, shared = max(hardware.gpus, processes), recipe.tensor_parallel or 1
-    if ranks < shared or ranks % shared:
+    ranks, sharers = max(hardware.gpus, processes), recipe.tensor_parallel or 1
+    if ranks < sharers or ranks % sharers:
         raise RecipeError(
-            f"tensor_parallel: {shared} ranks share each layer, so use a multiple of {shared}, not {ranks}"
+            f"tensor_parallel: {sharers} ranks share each layer, so use a multiple of {sharers}, not {ranks}"
         )
     job = _job(recipe_shape(recipe), hardware, recipe, processes)
     configuration = choice.configuration_of(recipe)

@@ -176,7 +176,7 @@ def strategy_precision(recipe: Recipe) -> Iterator[str]:
     """Yield the problem of a precision that the strategy does not train in."""
     strategy, name = strategy_of(recipe), recipe.precision
     if name not in (*strategy.precisions, "auto"):
-        yield strategy.precision_problem(name, " or ".join(names_of(lambda one: name in one.precisions)))
+        yield strategy.precision_problem(name, " or ".join(names_of(lambda other: name in other.precisions)))
 
 
 def precision(recipe: Recipe) -> Iterator[str]:

@@ -85,13 +85,13 @@ TYPE_NAMES = {int: "a whole number", float: "a number", bool: "true or false", s
 """How messages name the type of a value."""
 
 
-def similar_name(name: object, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+def similar_name(name: object, names: Iterable[str], *, cutoff: float = 0.6) -> str | None:
     """Return the known name that is most similar to a misspelled one, ``None`` if none is.
 
     >>> similar_name("learning_rat", ["learning_rate", "max_steps"])
     'learning_rate'
     """
-    return next(iter(difflib.get_close_matches(str(name), list(known), n=1, cutoff=cutoff)), None)
+    return next(iter(difflib.get_close_matches(str(name), list(names), n=1, cutoff=cutoff)), None)
 
 
 def shorten(raw: Any) -> str:

@@ -158,7 +158,7 @@ def _cut(original: Utterance, times: Sequence[TimeSpan | None], at: int) -> list
         first, second = utterance(_CODE, f"{text[:place]} ."), utterance(_CODE, text[place:])
         if len(first.verbatim()) == at and _nothing_lost(original, first, second):
             words = original.word_times
-            count = sum(each is not None for each in times[:at])
+            count = sum(time is not None for time in times[:at])
             return [
                 utterance(original.speaker, first.text, first_span, words[:count]),
                 utterance(original.speaker, second.text, TimeSpan(cut_ms, span.end_ms), words[count:]),
