@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.checkpoint.tensor_shapes import weight_files
+from lsa_whisper.checkpoint.stored_weights import weight_files
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
 from lsa_whisper.checkpoint.verification import is_local, read_metadata, verify_checkpoint
 from lsa_whisper.errors import CheckpointError

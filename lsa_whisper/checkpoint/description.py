@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.checkpoint.tensor_shapes import SETTING_OF_TENSOR, Shapes, expected_shapes, layers_in, read_shapes
+from lsa_whisper.checkpoint.stored_weights import SETTING_OF_TENSOR, Shapes, expected_shapes, layers_in, read_shapes
 from lsa_whisper.checkpoint.token_table import TokenTable, read_tokens, token_rows
 from lsa_whisper.checkpoint.untrusted import read_json
 from lsa_whisper.errors import CheckpointError

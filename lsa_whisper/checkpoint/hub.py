@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lsa_whisper.checkpoint.description import PREPROCESSOR_FILES
-from lsa_whisper.checkpoint.tensor_shapes import weight_files
+from lsa_whisper.checkpoint.stored_weights import weight_files
 from lsa_whisper.checkpoint.token_table import TOKENIZER_FILES
+from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE
 from lsa_whisper.checkpoint.verification import is_local
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.system.machine import hub_cache_folder
@@ -124,6 +125,12 @@ def require_hub(name: str, *, subject: str = "", remedy: str = _COPY) -> None:
 def model_folder(model: str | Path) -> Path | None:
     """Return the folder of a model: its own, or that in the cache; ``None`` for one that is to be downloaded."""
     return Path(model) if is_local(model) else cached_snapshot(str(model))
+
+
+def folder_of_weights(path: str) -> Path | None:
+    """Return the folder with the weights of a model; ``None`` for an adapter or a model that is to be downloaded."""
+    folder = model_folder(path)
+    return None if folder is None or (folder / ADAPTER_FILE).exists() else folder
 
 
 def cached_snapshot(name: str) -> Path | None:

@@ -10,9 +10,9 @@ from typing import Any
 
 from lsa_whisper.checkpoint.adapter_base import base_of
 from lsa_whisper.checkpoint.description import PREPROCESSOR_FILES
-from lsa_whisper.checkpoint.hub import hub_source, model_folder
+from lsa_whisper.checkpoint.hub import folder_of_weights, hub_source, model_folder
 from lsa_whisper.checkpoint.stored_labels import TaggerWeights, read_retraces
-from lsa_whisper.checkpoint.stored_weights import StoredWeights, folder_of_weights, reserve_weights, verify_names
+from lsa_whisper.checkpoint.stored_weights import StoredWeights, reserve_weights, verify_names
 from lsa_whisper.checkpoint.token_table import TOKENIZER_FILES
 from lsa_whisper.checkpoint.trimming import encoder_input_s, longest_window_s, trim_margin_s
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE

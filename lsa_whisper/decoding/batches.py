@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby, pairwise
 from typing import Generic, TypeVar
 
-from lsa_whisper.system.heap import release_freed_memory
 from lsa_whisper.system.machine import available_memory_gib
+from lsa_whisper.system.process import release_freed_memory
 
 WindowT = TypeVar("WindowT", bound=Sized)
 OutputT = TypeVar("OutputT")

@@ -14,7 +14,7 @@ from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.style import decoding_style
 from lsa_whisper.errors import CheckpointError, first_line
 from lsa_whisper.system.device import has_native_bf16
-from lsa_whisper.system.heap import keep_heap
+from lsa_whisper.system.process import keep_heap
 from lsa_whisper.system.terminal import print_progress
 
 ENGINES = ("transformers", "ct2")

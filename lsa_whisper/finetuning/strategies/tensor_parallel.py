@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.finetuning.settings.run import RunSettings
-from lsa_whisper.finetuning.strategies.base import GpuLoad
-from lsa_whisper.finetuning.strategies.divided_layers import DividedLayers
+from lsa_whisper.finetuning.strategies.base import DividedLayers, GpuLoad
 from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.training.adapter import require_bitsandbytes
 from lsa_whisper.finetuning.training.dev_evaluation import evaluation_arguments
 from lsa_whisper.finetuning.training.precision import has_gpu, precision_arguments
-from lsa_whisper.system.heap import return_large_tensors
 from lsa_whisper.system.library_internals import checkpointing_arguments, use_one_gpu
+from lsa_whisper.system.process import return_large_tensors
 
 _FIXED: dict[str, Any] = {
     "report_to": "none",

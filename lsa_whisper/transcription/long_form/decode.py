@@ -19,7 +19,7 @@ from lsa_whisper.audio.speech_windows import pack_windows, speech_spans
 from lsa_whisper.decoding.decoder import DecodedWindow, Decoder, MultilingualDecoder, PromptedDecoder
 from lsa_whisper.decoding.no_speech import NoSpeechRule
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
-from lsa_whisper.decoding.spoken_language import MIN_SOUND_S, other_language
+from lsa_whisper.languages import MIN_SOUND_S, other_language
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.long_form.borders import decode_across_borders
 from lsa_whisper.transcription.long_form.loops import has_loop
