@@ -8,7 +8,7 @@ batch would wait for each other's rejected proposals. This pays for a large mode
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -42,9 +42,9 @@ class AssistedDecoder(TransformersDecoder):
             )
         self._draft = TransformersDecoder(draft, **options)
 
-    def with_language(self, language: str) -> AssistedDecoder:
+    def with_language(self, language: str) -> Self:
         """Return a decoder with the same models for another language (Whisper's code)."""
-        other = cast(AssistedDecoder, super().with_language(language))
+        other = super().with_language(language)
         other._draft = self._draft.with_language(language)
         return other
 

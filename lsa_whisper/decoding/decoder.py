@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
 
 from lsa_whisper.decoding.style import DecodingStyle
-from lsa_whisper.errors import CheckpointError
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,27 +144,6 @@ def token_limit(duration_s: float, prompt_length: int, max_positions: int, most_
     (84, 445)
     """
     return max(1, min(round(most_per_s * duration_s) + 24, max_positions - prompt_length))
-
-
-def first_language(languages: Mapping[str, int], path: str) -> str:
-    """Return one of the languages of a model, with which a decoder starts that will detect others.
-
-    Raises:
-        CheckpointError: It knows one language at most, so there is none to detect.
-    """
-    if len(languages) < 2:
-        raise CheckpointError(f"{path}: knows one language only, so none can be detected; name it with `language`")
-    return next(iter(languages))
-
-
-def verify_language(language: str, languages: Mapping[str, int], style: DecodingStyle, path: str) -> None:
-    """Return if a model may know a language; a stock one that knows no other than English would call it English.
-
-    Raises:
-        CheckpointError: It knows English only.
-    """
-    if style.is_stock and not languages and language != "en":
-        raise CheckpointError(f"{path}: knows English only; choose a model of many languages, such as base")
 
 
 @dataclass(frozen=True, slots=True)
