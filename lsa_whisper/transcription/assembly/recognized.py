@@ -56,18 +56,18 @@ def stretches(
         language: ISO 639-3, of windows whose language was not detected.
         speaker_in: Who speaks in a span, where turns are known; stretches end where the speaker changes.
     """
-    segments = [
+    by_code = [
         (segment.shifted(window.start_ms / 1000), chat_code(result.language) if result.language else language)
         for window, result in zip(windows, decoded, strict=True)
         for segment in result.segments
     ]
-    names = {code: names_in([segment.text for segment, own in segments if own == code], code) for _, code in segments}
-    for code, pairs in groupby(segments, key=lambda pair: pair[1]):
-        some = [segment for segment, _ in pairs]
-        spans = [_span(segment) for segment in some]
+    names = {code: names_in([segment.text for segment, own in by_code if own == code], code) for _, code in by_code}
+    for code, pairs in groupby(by_code, key=lambda pair: pair[1]):
+        segments = [segment for segment, _ in pairs]
+        spans = [_span(segment) for segment in segments]
         speakers = [speaker_in(span) if speaker_in else "" for span in spans]
-        for run in groups_of_segments([segment.text for segment in some], spans, speakers, code):
-            parts = some[run.start : run.stop]
+        for run in groups_of_segments([segment.text for segment in segments], spans, speakers, code):
+            parts = segments[run.start : run.stop]
             whole = _joined(parts)
             turns = tuple(_utterances(whole.text, _words(parts), speaker, code, names[code]))
             yield Stretch(whole, turns, tuple(_places(turns, parts)), code)
