@@ -146,11 +146,11 @@ def _verbatimize_file(job: AlignmentJob, audio: Path | None, settings: _Settings
     with disk.convert_disk_errors(job.target), write_lock(job.target):
         partial = settings.partial(job.target, source, recording, language)
         bodies = _bodies(source.utterances, recording, settings.verbatimizer(language), partial)
-        written = with_bodies(source, bodies, settings.comment)
-        chat.write(written, job.target)
+        result = with_bodies(source, bodies, settings.comment)
+        chat.write(result, job.target)
         partial.remove()
-    left = [each.line or 0 for at, each in enumerate(source.utterances) if at not in bodies and each.verbatim()]
-    return VerbatimFile(job.transcript, job.target, False, *count_changes(source, written), tuple(left))
+    lines = [own.line or 0 for at, own in enumerate(source.utterances) if at not in bodies and own.verbatim()]
+    return VerbatimFile(job.transcript, job.target, False, *count_changes(source, result), tuple(lines))
 
 
 def _bodies(
@@ -158,15 +158,15 @@ def _bodies(
 ) -> dict[int, str]:
     """Return the verbatim main tiers by the number of the utterance, those of an interrupted run first."""
     windows = verbatimizer.windows(utterances, recording.duration_s)
-    stored = [decoded for _, decoded in partial.read([window.span for window in windows])]
-    for first in range(len(stored), len(windows), _WINDOWS_AT_ONCE):
+    outputs = [decoded for _, decoded in partial.read([window.span for window in windows])]
+    for first in range(len(outputs), len(windows), _WINDOWS_AT_ONCE):
         batch = windows[first : first + _WINDOWS_AT_ONCE]
-        found = [_as_decoded(verbatimizer.verbatimize(utterances, window, recording)) for window in batch]
-        partial.append([(window.span, decoded) for window, decoded in zip(batch, found, strict=True)])
-        stored += found
+        results = [_as_decoded(verbatimizer.verbatimize(utterances, window, recording)) for window in batch]
+        partial.append([(window.span, decoded) for window, decoded in zip(batch, results, strict=True)])
+        outputs += results
     return {
         at: segment.text
-        for window, decoded in zip(windows, stored, strict=True)
+        for window, decoded in zip(windows, outputs, strict=True)
         for at, segment in zip(window.members, decoded.segments, strict=bool(decoded.segments))
     }
 

@@ -50,11 +50,11 @@ class Verbatimizer:
         self._checkpoint, self._language, self._prompted = checkpoint, chat_code(language), prompt
         model, tokenizer, settings = checkpoint.model, checkpoint.tokenizer, checkpoint.model.generation_config
         size, stamped = model.config.vocab_size, self._style.timestamps
-        allowed = allowed_tokens(tokenizer, settings, size, timestamps=stamped)
-        self._stamps_s = sorted(allowed.timestamps_s.items(), key=lambda pair: pair[1])
+        tokens = allowed_tokens(tokenizer, settings, size, timestamps=stamped)
+        self._stamps_s = sorted(tokens.timestamps_s.items(), key=lambda pair: pair[1])
         self._vocabulary = Vocabulary(tokenizer, self._style.labels)
         stamps = [token for token, _ in self._stamps_s]
-        self._search = BeamSearch(model, self._vocabulary, end=allowed.end, stamps=stamps, beam=BEAM)
+        self._search = BeamSearch(model, self._vocabulary, end=tokens.end, stamps=stamps, beam=BEAM)
         self._begin = decoder_prompt(
             tokenizer, settings, language=whisper_code(language), with_timestamps=bool(self._stamps_s)
         )
@@ -66,8 +66,8 @@ class Verbatimizer:
         once, a model takes the other voice for disfluencies.
         """
         usable = [
-            not each.unusable() and bool(read_clean_text(each, self._style.labels).items) and not overlapped
-            for each, overlapped in zip(utterances, overlapped_utterances(utterances), strict=True)
+            not utterance.unusable() and bool(read_clean_text(utterance, self._style.labels).items) and not overlapped
+            for utterance, overlapped in zip(utterances, overlapped_utterances(utterances), strict=True)
         ]
         context_ms = int(self._checkpoint.context_s * 1000)
         return pack_utterances(utterances, usable, context_ms=context_ms, duration_ms=int(duration_s * 1000))
@@ -92,13 +92,13 @@ class Verbatimizer:
         duration_s = window.span.duration_ms / 1000
         last = sum(at_s <= duration_s + 1e-3 for _, at_s in self._stamps_s)
         hidden = self._encode(recording, window)
-        found = self._search.search(hidden, prompt, constraint, last)
-        bodies, inserted = [], found.inserted
+        result = self._search.search(hidden, prompt, constraint, last)
+        bodies, inserted = [], result.inserted
         if any(map(_is_filler, inserted)):
             # The beam may have lost a likelier text without one of them: after a prompt, many begin with a filler.
             fewer = Constraint([slot.only(inserted) for slot in slots], self._vocabulary, limit)
             again = self._search.search(hidden, prompt, fewer, last)
-            inserted = tuple(each for each in inserted if each in again.inserted or not _is_filler(each))
+            inserted = tuple(pair for pair in inserted if pair in again.inserted or not _is_filler(pair))
         for place, before in enumerate(members):
             own = join_retraces([insertion for at, insertion in inserted if at == place])
             bodies.append(_checked(before, insert(before, own)).body)
