@@ -101,6 +101,14 @@ class CTranslate2Decoder(WindowDecoder):
         with self._spectra_lock:
             return storage_view(log_mel(self._checkpoint.feature_extractor, windows, self._input_s(windows)).numpy())
 
+    def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
+        """Return one result per window, in order.
+
+        Args:
+            windows: float32 mono samples at the model's rate; samples after the context are ignored.
+        """
+        return self._batches(windows).in_threads(self._decode_batch)
+
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         durations_s = [self._duration_s(window) for window in windows]
         hidden = self._encoded(windows)

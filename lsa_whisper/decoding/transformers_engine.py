@@ -83,9 +83,17 @@ class TransformersDecoder(WindowDecoder):
             logits: torch.Tensor = self.model(encoder_outputs=(hidden,), decoder_input_ids=inputs).logits[:, -1]
         return logits
 
-    def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
+    def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
+        """Return one result per window, in order.
+
+        Args:
+            windows: float32 mono samples at the model's rate; samples after the context are ignored.
+        """
+        batches, texts = self._batches(windows), []
         with torch.inference_mode():
-            return self.texts(self._encoded(windows), windows)
+            for batch in batches:
+                texts.append(self.texts(self._encoded(batch), batch))
+        return batches.in_order(texts)
 
     def _encoded(self, windows: Sequence[np.ndarray]) -> torch.Tensor:
         encoder = self.model.get_encoder()

@@ -154,19 +154,8 @@ class WindowDecoder:
         scores = logits[:, [*self._languages.values()]].float().softmax(dim=-1).tolist()
         return [dict(zip(self._languages, row, strict=True)) for row in scores]
 
-    def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
-        """Return one result per window, in order.
-
-        Args:
-            windows: float32 mono samples at the model's rate; samples after the context are ignored.
-        """
-        return self._batches(windows).in_threads(self._decode_batch)
-
     def _next_logits(self, start: list[int], windows: Sequence[np.ndarray]) -> torch.Tensor:
         """Return the logits ``(batch, vocabulary)`` of each window's token after ``start``."""
-        raise NotImplementedError
-
-    def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         raise NotImplementedError
 
     def _batches(self, windows: Sequence[np.ndarray]) -> Batches[np.ndarray]:
