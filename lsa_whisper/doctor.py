@@ -60,7 +60,7 @@ class Diagnosis:
         lines = []
         for row in self.rows:
             indent = len(f"{'':<7}  {'':<{width}}  ")
-            lines.append(f"{row.state:<7}  {row.name:<{width}}  {hanging_lines(row.found, indent)}")
+            lines.append(f"{row.state:<7}  {row.name:<{width}}  {hanging_lines(row.fact, indent)}")
             if row.remedy:
                 lines.append(f"{'':<{indent}}-> {hanging_lines(row.remedy, indent + 3)}")
         return "\n".join(lines)

@@ -32,9 +32,9 @@ from lsa_whisper.chat import Utterance
 from lsa_whisper.decoding.cross_attention import shifted_mean
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.decoding.partial import PartialDecoding
-from lsa_whisper.decoding.spoken_language import MIN_SOUND_S
 from lsa_whisper.decoding.word_times import align_words
 from lsa_whisper.labels import decode
+from lsa_whisper.languages import MIN_SOUND_S
 from lsa_whisper.timespan import TimeSpan
 
 _WORDS_PER_S = 8  # no one speaks faster for long

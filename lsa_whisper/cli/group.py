@@ -18,7 +18,7 @@ import click
 
 from lsa_whisper.errors import LsaWhisperError, printable
 from lsa_whisper.system.disk import disk_error_reason
-from lsa_whisper.system.interpreter import skipped_finalization
+from lsa_whisper.system.process import skipped_finalization
 from lsa_whisper.version import __version__
 
 _SILENT = ("HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK", "WANDB_DISABLED", "DISABLE_SAFETENSORS_CONVERSION")

@@ -57,7 +57,7 @@ class PartialDecoding:
             try:
                 if not line.endswith(b"\n"):
                     break
-                results += [_window(each) for each in plain_json.parse(line)]
+                results += [_window(row) for row in plain_json.parse(line)]
             except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
                 break  # damaged: this window and all later ones are decoded again
             intact += len(line)
@@ -88,14 +88,14 @@ class PartialDecoding:
 
 def _window(row: Any) -> WindowResult:
     start_ms, end_ms, fields = row
-    segments = tuple(_piece(**each) for each in fields.pop("segments"))
+    segments = tuple(_piece(**piece) for piece in fields.pop("segments"))
     removed, unspoken = (tuple(map(str, fields.pop(name, ()))) for name in ("removed", "unspoken"))
     return TimeSpan(int(start_ms), int(end_ms)), DecodedWindow(segments, **fields, removed=removed, unspoken=unspoken)
 
 
 def _piece(*, timed: list[Any], logprobs: list[Any], **fields: Any) -> DecodedSegment:
     return DecodedSegment(
-        timed=tuple(TimedToken(**each) for each in timed),
+        timed=tuple(TimedToken(**token) for token in timed),
         logprobs=tuple((text, logprob) for text, logprob in logprobs),
         **fields,
     )

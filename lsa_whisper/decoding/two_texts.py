@@ -74,11 +74,11 @@ def likelier_texts(first: Sequence[DecodedWindow], second: SecondTexts) -> list[
             times, which take a third as long as the text, where words are taken from it: a quarter of the windows.
     """
     doubtful = [at for at, window in enumerate(first) if _is_doubtful(window)]
-    others = second(doubtful, with_times=False) if doubtful else ()
-    texts = {at: likelier_text(first[at], other) for at, other in zip(doubtful, others, strict=True)}
-    changed = [at for at, text in texts.items() if text is not first[at]]
-    timed = second(changed, with_times=True) if changed else ()
-    texts |= {at: likelier_text(first[at], other) for at, other in zip(changed, timed, strict=True)}
+    theirs = second(doubtful, with_times=False) if doubtful else ()
+    texts = {at: likelier_text(first[at], new) for at, new in zip(doubtful, theirs, strict=True)}
+    better = [at for at, text in texts.items() if text is not first[at]]
+    timed = second(better, with_times=True) if better else ()
+    texts |= {at: likelier_text(first[at], new) for at, new in zip(better, timed, strict=True)}
     return [texts.get(at, window) for at, window in enumerate(first)]
 
 
@@ -99,10 +99,10 @@ def likelier_text(first: DecodedWindow, second: DecodedWindow) -> DecodedWindow:
     ours, theirs = _words(first), _words(second)
     if second.no_speech_prob > _DOUBTFUL and _is_loop(ours, theirs):
         return first
-    chosen = _chosen(ours, theirs)
-    if chosen == ours:
+    words = _chosen(ours, theirs)
+    if words == ours:
         return first
-    segments = (_segment(chosen, first, second),) if chosen else ()
+    segments = (_segment(words, first, second),) if words else ()
     return replace(first, segments=segments)
 
 
@@ -113,15 +113,15 @@ def _is_trusted(second: DecodedWindow) -> bool:
 
 def _is_loop(first: Sequence[_Word], second: Sequence[_Word]) -> bool:
     """Return whether a second text says the same words four times and more, which the first does not repeat."""
-    spoken, theirs = ("".join(f" {word.letters}" for word in text) for text in (first, second))
-    return any(spoken.count(run[1]) < 2 for run in _COPIES.finditer(theirs))
+    ours, theirs = ("".join(f" {word.letters}" for word in text) for text in (first, second))
+    return any(ours.count(run[1]) < 2 for run in _COPIES.finditer(theirs))
 
 
 def _chosen(first: Sequence[_Word], second: Sequence[_Word]) -> list[_Word]:
     """Return the words to keep, in the order of speech."""
     from rapidfuzz.distance import Indel
 
-    chosen: list[_Word] = []
+    words: list[_Word] = []
     edits = Indel.opcodes([word.letters for word in first], [word.letters for word in second])
     for is_equal, group in groupby(edits, lambda edit: edit.tag == "equal"):
         part = [*group]
@@ -129,16 +129,16 @@ def _chosen(first: Sequence[_Word], second: Sequence[_Word]) -> list[_Word]:
         ours, theirs = first[at:behind], second[begin:end]
         plain, disfluent = ([word for word in ours if word.is_disfluent is flag] for flag in (False, True))
         if is_equal:
-            chosen += ours
+            words += ours
         elif not theirs:
             keeps = _is_repeated(first, at, behind) or _probability(plain) >= MIN_ADDED
-            chosen += ours if keeps else disfluent
+            words += ours if keeps else disfluent
         elif _probability(theirs) < MIN_MISSING or (plain and _probability(plain) >= _probability(theirs) + MARGIN):
-            chosen += ours
+            words += ours
         else:
-            chosen[-1:] = second[begin - 1 : begin]  # the same word, with the signs that belong before these
-            chosen += _in_order([*disfluent, *theirs], first[:at], first[behind:])
-    return chosen
+            words[-1:] = second[begin - 1 : begin]  # the same word, with the signs that belong before these
+            words += _in_order([*disfluent, *theirs], first[:at], first[behind:])
+    return words
 
 
 def _in_order(words: Sequence[_Word], before: Sequence[_Word], behind: Sequence[_Word]) -> list[_Word]:
@@ -150,8 +150,8 @@ def _in_order(words: Sequence[_Word], before: Sequence[_Word], behind: Sequence[
         start, end = (min(max(start_s, time_s), end_s) for time_s in (token.start_s, token.end_s))
         return replace(token, start_s=start, end_s=end)
 
-    placed = [replace(word, timed=tuple(map(limited, word.timed))) for word in words]
-    return sorted(placed, key=lambda word: word.timed[0].start_s if word.timed else 0.0)
+    result = [replace(word, timed=tuple(map(limited, word.timed))) for word in words]
+    return sorted(result, key=lambda word: word.timed[0].start_s if word.timed else 0.0)
 
 
 def _is_repeated(words: Sequence[_Word], at: int, behind: int) -> bool:
@@ -170,8 +170,8 @@ def _probability(words: Sequence[_Word]) -> float:
 
 def _word_probability(word: _Word) -> float:
     """Return the probability of a token of the word, without that of the signs behind it."""
-    spelled = [logprob for text, logprob in word.tokens if letters_of(text)] or [logprob for _, logprob in word.tokens]
-    return math.exp(sum(spelled) / len(spelled))
+    logprobs = [logprob for text, logprob in word.tokens if letters_of(text)] or [logprob for _, logprob in word.tokens]
+    return math.exp(sum(logprobs) / len(logprobs))
 
 
 def _words(window: DecodedWindow) -> list[_Word]:

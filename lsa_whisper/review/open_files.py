@@ -23,7 +23,7 @@ from lsa_whisper.review.sounds import SessionSound, list_sounds
 from lsa_whisper.review.transcription import TranscriptionJob
 from lsa_whisper.review.view import TranscriptView
 from lsa_whisper.system.files import list_files
-from lsa_whisper.system.interpreter import without_collector
+from lsa_whisper.system.process import without_collector
 
 
 @dataclass

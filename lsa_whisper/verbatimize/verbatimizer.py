@@ -9,9 +9,9 @@ import torch
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Utterance
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
-from lsa_whisper.decoding.features import log_mel
 from lsa_whisper.decoding.rules import allowed_tokens
 from lsa_whisper.decoding.style import decoding_style, is_stock
+from lsa_whisper.decoding.window_decoder import log_mel
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import Labels, encode
 from lsa_whisper.languages import chat_code, whisper_code

@@ -22,7 +22,7 @@ from lsa_whisper.formats.convert.files import ConvertibleFile, OutputFolder, lis
 from lsa_whisper.formats.reading import NOTATIONS, FoundTranscript, ReadingOptions, read_transcripts
 from lsa_whisper.formats.reading.conventions import Conventions, read_conventions
 from lsa_whisper.system.files import FailedFile, failure_exit_code
-from lsa_whisper.system.interpreter import without_collector
+from lsa_whisper.system.process import without_collector
 from lsa_whisper.system.terminal import TerminalTable, render_text
 from lsa_whisper.system.umask import private_umask
 

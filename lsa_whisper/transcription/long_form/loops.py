@@ -50,9 +50,9 @@ def find_looping(result: DecodedWindow, sound: Sound) -> Sequence[WindowPart]:
 
 def accept_looping(_: DecodedWindow, sound: Sound, parts: Parts[WindowPart]) -> Accepted[WindowPart]:
     """Return the text of the halves, without the copies of a loop that remains."""
-    joined = join_halves(parts)
-    shortened = truncate_loops(joined, sound.speech, partial(count_syllables, sound.samples, sound.rate_hz))
-    return replace(shortened, retried=True, truncated=shortened.segments != joined.segments), ()
+    whole = join_halves(parts)
+    shortened = truncate_loops(whole, sound.speech, partial(count_syllables, sound.samples, sound.rate_hz))
+    return replace(shortened, retried=True, truncated=shortened.segments != whole.segments), ()
 
 
 def find_in_half(result: DecodedWindow, sound: Sound) -> Sequence[WindowPart]:
@@ -95,10 +95,10 @@ def truncate_loops(
     ('look to look to look to .', ('3 times "look to"',))
     """
     silent = set(repeated_segments(result, speech))
-    segments, removed = [], []
+    segments, notes = [], []
     for at, segment in enumerate(result.segments):
         if at in silent:
-            removed.append(f'once "{_words(segment.text)}"')
+            notes.append(f'once "{_words(segment.text)}"')
             continue
         for run, rate in _surplus_runs(segment, result, speech):
             copy = run[1]
@@ -109,12 +109,12 @@ def truncate_loops(
                 copies = min(copies, _UNDOUBTED)
             kept = (copy * max(1, copies))[: run.end() - run.start()]
             if surplus := round((run.end() - run.start() - len(kept)) / len(copy)):
-                removed.append(f'{surplus} times "{_words(copy)}"')
+                notes.append(f'{surplus} times "{_words(copy)}"')
             # Token times and log-probabilities are dropped: those of a loop are meaningless.
             text = segment.text[: run.start()] + kept + segment.text[run.end() :]
             segment = replace(segment, text=text, timed=(), logprobs=())
         segments.append(segment)
-    return replace(result, segments=tuple(segments), removed=tuple(removed))
+    return replace(result, segments=tuple(segments), removed=tuple(notes))
 
 
 def _surplus_runs(
