@@ -12,7 +12,7 @@ from lsa_whisper import chat
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError
 from lsa_whisper.labels import Labels
-from lsa_whisper.verbatimize import verbatimize, verbatimizer
+from lsa_whisper.verbatimize import verbatimize, verbatimizer, vocabulary
 from lsa_whisper.verbatimize.verbatimizer import Verbatimizer
 
 HEAD = (
@@ -118,7 +118,7 @@ def test_what_cannot_be_done_is_said(folder, scripted, tmp_path, monkeypatch):
     with pytest.raises(LsaWhisperError, match="`prompt_kind=clean`: choose auto, fluent or none"):
         verbatimize(folder, model=scripted, prompt_kind="clean")
     fluent = build_checkpoint(tmp_path / "fluent", labels=Labels("fluent"))
-    monkeypatch.setattr(verbatimizer, "is_stock", lambda checkpoint: False)  # as if it had been fine-tuned
+    monkeypatch.setattr(vocabulary, "is_stock", lambda checkpoint: False)  # as if it had been fine-tuned
     with pytest.raises(CheckpointError, match="writes no disfluencies; fine-tune a model"):
         verbatimize(folder / "visit.cha", model=fluent)
     assert not (folder / "verbatim" / "visit.cha").exists()
