@@ -150,11 +150,11 @@ def measure_relabelling(model: str, corpus: Path, folder: Path, *, is_clean: boo
         recording, utterances = Recording.open(path.with_suffix(".flac")), source.utterances
         found: dict[int, list[tuple[Insertion, float]]] = {}
         for window in loaded.windows(utterances, recording.duration_s):
-            heard = loaded.heard(utterances, window, recording)
-            found |= dict(zip(window.members, heard, strict=False))
+            scored = loaded.find(utterances, window, recording)
+            found |= dict(zip(window.members, scored, strict=False))
         for least in THRESHOLDS:
-            kept = {at: [one for one, sure in heard if sure >= least] for at, heard in found.items()}
-            bodies = {at: with_insertions(utterances[at], heard).body for at, heard in kept.items()}
+            kept = {at: [one for one, sure in scored if sure >= least] for at, scored in found.items()}
+            bodies = {at: with_insertions(utterances[at], own).body for at, own in kept.items()}
             chat.write(with_bodies(source, bodies, "relabelled"), folder / str(least) / path.name)
     systems = evaluate(corpus, [folder / "removed", *(folder / str(least) for least in THRESHOLDS)]).systems
     before = systems["removed"].disfluency

@@ -55,7 +55,9 @@ from lsa_whisper.cli.types import LANGUAGE, MODEL, OUT, PAGE, PATH, TABLE, page_
     help="How often each class is spliced: as in train (default), fluent-adults, or a file: see inspect --profile.",
 )
 @click.option(
-    "--relabel", type=MODEL, help="Model that adds to train what it hears and the transcripts lack; dev and test stay."
+    "--relabel",
+    type=MODEL,
+    help="Model that adds disfluencies that it finds to the labels of train; dev and test stay.",
 )
 @click.option("--relabel-threshold", default=0.9, help="Least probability of what --relabel adds.")
 @click.option("--train-only", is_flag=True, help="All recordings train: of very little data, dev and test say nothing.")

@@ -18,7 +18,7 @@ from lsa_whisper.preparation.advice import bullet_hint, grouping_notes, recordin
 from lsa_whisper.preparation.assign_splits import assign_splits, unmatched_card_ids
 from lsa_whisper.preparation.folder import PARTS_FOLDER, SUMMARY, finish_part, join
 from lsa_whisper.preparation.parallel import map_parallel
-from lsa_whisper.preparation.relabelling import RELABELLED_FOLDER, THRESHOLD, Relabelling
+from lsa_whisper.preparation.relabelling import LEAST_PROBABILITY, RELABELLED_FOLDER, Relabelling
 from lsa_whisper.preparation.session import PrepareOptions
 from lsa_whisper.preparation.spliced_session import profile_of
 from lsa_whisper.preparation.statistics import Prepared
@@ -60,7 +60,7 @@ def prepare(
     splice_profile: Path | None = None,
     train_only: bool = False,
     relabel: str | Path | None = None,
-    relabel_threshold: float = THRESHOLD,
+    relabel_threshold: float = LEAST_PROBABILITY,
 ) -> Prepared:
     """Write training windows of ``corpora`` to the folder ``out`` and return a summary.
 

@@ -1,4 +1,4 @@
-"""What a model hears in train recordings and their transcripts lack, in copies of the transcripts.
+"""Disfluencies that a model finds in train recordings, in copies of transcripts that leave them out.
 
 The copies are CHAT files of their own in the prepared folder. A person can correct them: a later call with the same
 inputs takes them as they are then.
@@ -22,7 +22,7 @@ from lsa_whisper.system.own_files import own_folder, verify_inside
 from lsa_whisper.verbatimize.jobs import VerbatimSettings, verify_times
 
 RELABELLED_FOLDER = "relabelled"
-THRESHOLD = 0.9
+LEAST_PROBABILITY = 0.9
 """The least probability of what is added."""
 _Pairs = Sequence[tuple[Session, str]]
 
@@ -123,13 +123,13 @@ class Relabelling:
 
         >>> one = Relabelling(VerbatimSettings("m/base", least=0.9), Path("data/relabelled"))
         >>> one.note({"recordings": 2, "audio_h": 0.5, "added": {"filled_pause": 3, "repetition": 1}})
-        "base heard in 2 train recordings (30.0 minutes), with a probability of at least 0.9, what their transcripts
+        "base found in 2 train recordings (30.0 minutes), with a probability of at least 0.9, what their transcripts
         lack: filled pauses: 3, repetitions: 1; check these in data/relabelled with 'lsa-whisper review', and prepare
         again"
         """
         added = ", ".join(f"{class_name(Disfluency(kind))}: {count}" for kind, count in counts["added"].items())
         return (
-            f"{Path(self.settings.model).name} heard in {counts['recordings']} train recordings "
+            f"{Path(self.settings.model).name} found in {counts['recordings']} train recordings "
             f"({counts['audio_h'] * 60:.1f} minutes), with a probability of at least {self.settings.least}, what their "
             f"transcripts lack: {added or 'nothing'}; check these in {self.folder} with 'lsa-whisper review', and "
             "prepare again"

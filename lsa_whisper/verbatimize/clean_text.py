@@ -32,7 +32,7 @@ class Insertion:
 
     @property
     def is_spoken(self) -> bool:
-        """Whether it is a filled pause, a repetition or a cut-off word: words that were heard, in no other's place.
+        """Whether it is a filled pause, a repetition or a cut-off word: words that no other word replaces.
 
         >>> [Insertion(0, text).is_spoken for text in ("&-um ", "<I want> [/] ", "&+sto ", "dog [//] ", "(.) ", "≠")]
         [True, True, True, False, False, False]

@@ -27,6 +27,8 @@ BEAM = 5
 """Candidates that are compared."""
 _FLUENT = Labels("fluent")
 _PLACE = "zqz"
+_SUREST = 0.999999
+"""Of an insertion, so that its words differ from those of the transcript."""
 
 
 class Verbatimizer:
@@ -39,7 +41,7 @@ class Verbatimizer:
             checkpoint: Trained on ``chat`` or ``verbatim`` labels, or a stock Whisper, which is asked for disfluencies.
             language: ISO 639-3 or Whisper's code.
             prompt: Give the model the fluent text as a prompt, if it was trained with that.
-            least: Insert only words that were heard with at least this probability, and widen the bullets of their
+            least: Insert only spoken words of at least this probability, and widen the bullets of their
                 utterances so that these have their sound; 0 inserts all that is heard, and changes no bullet.
 
         Raises:
@@ -81,25 +83,26 @@ class Verbatimizer:
         whose text does not fit the decoder, the list is empty.
         """
         segments = []
-        for at, heard in zip(window.members, self.heard(utterances, window, recording), strict=False):
+        for at, scored in zip(window.members, self.find(utterances, window, recording), strict=False):
             before = utterances[at]
-            insertions = [insertion for insertion, _ in heard]
+            insertions = [insertion for insertion, _ in scored]
             after = with_insertions(before, insertions)
             if self._least and after.body != before.body:
                 text, places = read_clean_text(before, self._style.labels), [one.offset for one in insertions]
                 is_first, is_last = min(places) <= text.items[0].offset, max(places) >= text.end
                 after = after.at(widened(utterances, window, at, before=is_first, behind=is_last))
-            logprobs = zip(after.verbatim(), _logprobs(before, heard), strict=False) if self._least else ()
+            logprobs = zip(after.verbatim(), _logprobs(before, scored), strict=False) if self._least else ()
             segments.append(DecodedSegment(after.body, 0.0, 0.0, logprobs=tuple(logprobs)))
         return segments
 
-    def heard(
+    def find(
         self, utterances: Sequence[Utterance], window: VerbatimWindow, recording: Recording
     ) -> list[list[tuple[Insertion, float]]]:
         """Return the insertions of each of a window's utterances with their probabilities.
 
-        The probability of an insertion is that of the best text with it, beside that of the best text without it in
-        which all other insertions may stay. It is 1, and is not searched, unless a least probability was asked for.
+        The probability of an insertion is that of the best text with it, beside that of the best text without it, and
+        without its like in the same place, in which all others may stay. It is 1, and nothing is searched, unless
+        a least probability was asked for.
         """
         labels = self._style.labels
         members = [utterances[at] for at in window.members]
@@ -134,7 +137,7 @@ class Verbatimizer:
                 others = tuple(one for one in inserted if one != each)
                 probabilities[each] = float(expit(best - within(others).score)) if each[1].is_spoken else 0.0
         return [
-            [(one, sure) for (at, one), sure in probabilities.items() if at == place and sure >= self._least]
+            [(one, sure) for at, one in inserted if at == place and (sure := probabilities[at, one]) >= self._least]
             for place in range(len(members))
         ]
 
@@ -158,17 +161,17 @@ def _is_filler(inserted: tuple[int, Insertion]) -> bool:
     return inserted[1].text.startswith("&-")
 
 
-def _logprobs(before: Utterance, heard: Sequence[tuple[Insertion, float]]) -> Iterator[float]:
-    """Yield the log-probability of each word of ``before`` with what was heard; 0 for its own words."""
-    places = insert(before, [Insertion(one.offset, f"&-{_PLACE} ") for one, _ in heard]).verbatim()
-    left = iter(sorted(heard, key=lambda each: each[0].offset))  # stable
+def _logprobs(before: Utterance, scored: Sequence[tuple[Insertion, float]]) -> Iterator[float]:
+    """Yield the log-probability of each word of ``before`` with insertions; 0 for its own words."""
+    places = insert(before, [Insertion(one.offset, f"&-{_PLACE} ") for one, _ in scored]).verbatim()
+    left = iter(sorted(scored, key=lambda each: each[0].offset))  # stable
     for word in places:
         if word != _PLACE:
             yield 0.0
             continue
         insertion, probability = next(left)
         words = len(insert(before, [insertion]).verbatim()) - len(before.verbatim())
-        yield from [log(probability)] * words
+        yield from [log(min(probability, _SUREST))] * words
 
 
 def with_insertions(before: Utterance, insertions: Sequence[Insertion]) -> Utterance:

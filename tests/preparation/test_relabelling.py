@@ -1,4 +1,4 @@
-"""``prepare --relabel``: what a model hears in train recordings goes into their labels, and into nothing else."""
+"""``prepare --relabel``: what a model finds in train recordings goes into their labels, and into nothing else."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_train_alone_is_relabelled(corpus, scripted, tmp_path):
     summary = json.loads((out / "prepared.json").read_text())
     assert summary["options"]["relabel"] == str(scripted) and summary["options"]["relabel_threshold"] == 0.01
     assert summary["relabelled"]["recordings"] == 1 and summary["relabelled"]["added"]["repetition"] > 0
-    assert "model heard in 1 train recordings (0.3 minutes)" in prepared.notes[-1]
+    assert "model found in 1 train recordings (0.3 minutes)" in prepared.notes[-1]
 
 
 def test_the_review_page_is_given_the_confidences_of_added_words(corpus, scripted, tmp_path):
