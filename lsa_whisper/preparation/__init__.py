@@ -128,11 +128,11 @@ def prepare(
         reviewed=reviewed,
         language=language,
         splice=splice,
-        relabel=str(relabel) if relabel else None,
-        relabel_threshold=relabel_threshold if relabel else None,
+        relabel=str(relabel) if relabel is not None else None,
+        relabel_threshold=relabel_threshold if relabel is not None else None,
     )
     _check(out, options, shards, processes)
-    relabelling = Relabelling.of(str(relabel), relabel_threshold, Path(out)) if relabel else None
+    relabelling = Relabelling.of(options.relabel, relabel_threshold, Path(out)) if options.relabel is not None else None
     given = read_profile(splice_profile) if splice_profile else None
     find = partial(discover, media=audio, card=card, repair_bullets=repair_bullets, speaker_from=speaker_from)
     listed = partial(discover_listed, out=Path(out), media=audio, card=card, speaker_from=speaker_from)
