@@ -49,11 +49,11 @@ def whisper_code(language: str) -> str:
     if code in WHISPER_CODES:
         return code
     try:
-        known = Language.get(code).prefer_macrolanguage().language or code
+        macro = Language.get(code).prefer_macrolanguage().language or code
     except LanguageTagError:
         return code
-    known = _WHISPER_CODE_OF.get(known, known)
-    return known if known in WHISPER_CODES else code
+    macro = _WHISPER_CODE_OF.get(macro, macro)
+    return macro if macro in WHISPER_CODES else code
 
 
 @cache
@@ -74,9 +74,9 @@ def chat_code(language: str) -> str:
     if code == "tl":
         return "tgl"  # CLDR replaces Tagalog with Filipino (fil)
     try:
-        known = Language.get(code)
-        is_iso_639_3 = len(code) == 3 and known.to_alpha3("B") != code  # unlike `fre`, the bibliographic `fra`
-        return code if is_iso_639_3 else known.to_alpha3()
+        tag = Language.get(code)
+        is_iso_639_3 = len(code) == 3 and tag.to_alpha3("B") != code  # unlike `fre`, the bibliographic `fra`
+        return code if is_iso_639_3 else tag.to_alpha3()
     except (LanguageTagError, LookupError):
         return code
 
@@ -87,7 +87,7 @@ def language_name(code: str) -> str:
     >>> language_name("deu"), language_name("en"), language_name("vec")
     ('German', 'English', 'vec')
     """
-    names = {known: name.capitalize() for name, known in _CODE_OF_NAME.items()}
+    names = {key: name.capitalize() for name, key in _CODE_OF_NAME.items()}
     return names.get(whisper_code(code), code)
 
 

@@ -103,7 +103,7 @@ def inspect(**parameters: Any) -> None:
     """
     report = call("inspect", **parameters)
     show(report)
-    if getattr(report, "found", 0):
+    if getattr(report, "errors", 0):
         sys.exit(1)
 
 

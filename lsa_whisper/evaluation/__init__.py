@@ -114,7 +114,7 @@ def evaluate(
     ]
     words = [word for option, value, default in typed if value != default for word in (option, value)]
     flags = {"--embed-audio": embed_audio, "--no-summary": not summary, "--speaker-errors": speaker_errors}
-    words += [flag for flag, given in flags.items() if given]
+    words += [flag for flag, is_set in flags.items() if is_set]
     evaluation.material.command = shlex.join(map(str, ["lsa-whisper", "evaluate", reference, *hypotheses, *words]))
     if out is None:
         return evaluation
@@ -143,23 +143,23 @@ def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringO
     rows, material, words = ReportRows(), Material(), {name: WordCounts() for name in has_marks}
     people = {}
     for number, (key, path) in enumerate(track_recordings(files.references)):
-        reference_transcript, aligned = transcript_at(path, key), []
+        reference_transcript, alignments = transcript_at(path, key), []
         announce_long(key, reference_transcript.utterances)
         people[key] = people_in(reference_transcript)
         material.add_reference(reference_transcript)
         expected = _parsed(reference_transcript)
         for name, paths in files.hypotheses.items():
-            found = None
+            hypothesis = None
             if key in paths:
                 transcript = transcript_at(paths[key], key)
                 material.add_hypothesis(name, transcript)
-                found = _parsed(transcript, has_marks=has_marks[name])
-            scores = score_file(key, expected, found, options)
+                hypothesis = _parsed(transcript, has_marks=has_marks[name])
+            scores = score_file(key, expected, hypothesis, options)
             tables[name].append(scores)
             totals[name] += Totals.of(scores)
-            aligned.append(scores.aligned)
+            alignments.append(scores.aligned)
             words[name].add(scores.aligned)
-        rows.add(number, aligned)
+        rows.add(number, alignments)
     persons, how = persons_of(people, group)
     resamples = Resamples(len(set(persons.tolist())), samples)
     material.persons = None if how == "file" else resamples.units

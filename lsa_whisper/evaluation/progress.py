@@ -25,12 +25,12 @@ def track_recordings(references: Mapping[str, str]) -> Iterator[tuple[str, str]]
     if console.is_terminal:
         yield from track(references.items(), "scoring", len(references), console=console, transient=True)
         return
-    shown = time.monotonic()
+    last_s = time.monotonic()
     for number, item in enumerate(references.items(), 1):
         yield item
-        if time.monotonic() - shown >= EVERY_S:
+        if time.monotonic() - last_s >= EVERY_S:
             print_progress(f"scored {number:,} of {len(references):,} recordings")
-            shown = time.monotonic()
+            last_s = time.monotonic()
 
 
 def announce_long(key: str, utterances: Sequence[Utterance]) -> None:

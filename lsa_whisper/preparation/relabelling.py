@@ -78,22 +78,22 @@ class Relabelling:
         from rich.progress import track
 
         console = Console(stderr=True)
-        found, added, milliseconds, files = list(pairs), Counter[Disfluency](), 0, 0
+        relabelled, added, milliseconds, files = list(pairs), Counter[Disfluency](), 0, 0
         shown = track(pairs, "relabelling", console=console, transient=True, disable=not console.is_terminal)
         for at, (session, split) in enumerate(shown):
             if split != "train":
                 continue
             try:
                 source = session.transcript
-                written = self._copy(session, source)
+                copy = self._copy(session, source)
             except (AudioError, ChatSyntaxError):
                 continue
-            found[at] = replace(session, path=self._target(session), repair_bullets=False), split
-            added.update(_kinds(written))
+            relabelled[at] = replace(session, path=self._target(session), repair_bullets=False), split
+            added.update(_kinds(copy))
             added.subtract(_kinds(source))
             milliseconds, files = milliseconds + round(session.recording.duration_s * 1000), files + 1
         counts = {kind.value: added[kind] for kind in Disfluency if added[kind] > 0}
-        return found, {"recordings": files, "audio_h": round(milliseconds / 3_600_000, 6), "added": counts}
+        return relabelled, {"recordings": files, "audio_h": round(milliseconds / 3_600_000, 6), "added": counts}
 
     def _copy(self, session: Session, source: Transcript) -> Transcript:
         target = self._target(session)

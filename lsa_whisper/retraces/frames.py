@@ -49,7 +49,7 @@ def _length_of_frame(texts: Sequence[str], kind: str) -> int:
     if texts[0] not in _SUBJECTS or kind not in _VERBS or texts[1] == _NOT_A_VERB:
         return 0
     for length in range(min(_MAX_FRAME, len(texts) // 2), 1, -1):
-        other = texts[length]
-        if other in _SUBJECTS and other != texts[0] and texts[1:length] == texts[length + 1 : 2 * length]:
+        subject = texts[length]
+        if subject in _SUBJECTS and subject != texts[0] and texts[1:length] == texts[length + 1 : 2 * length]:
             return length
     return 0

@@ -54,14 +54,20 @@ def find_all_retraces(
 ) -> list[list[Retrace]]:
     """Return what :func:`find_retraces` finds in each of ``utterances``, in less time for each."""
     several = [words for words in utterances if len(words) > 1]
-    found = iter(tagger.all_probabilities(several, threshold / 2))  # the others are asked for no more than this
-    return [_in_utterance(words, next(found), threshold) if len(words) > 1 else [] for words in utterances]
+    probabilities = iter(tagger.all_probabilities(several, threshold / 2))  # the others are asked for no more than this
+    return [_in_utterance(words, next(probabilities), threshold) if len(words) > 1 else [] for words in utterances]
 
 
-def _in_utterance(words: Sequence[SpokenWord], found: Sequence[WordProbabilities], threshold: float) -> list[Retrace]:
-    if not any(map(_TAKEN_BACK, found)):
+def _in_utterance(
+    words: Sequence[SpokenWord], probabilities: Sequence[WordProbabilities], threshold: float
+) -> list[Retrace]:
+    if not any(map(_TAKEN_BACK, probabilities)):
         return list(_by_grammar(words, [], threshold))
-    retraces = (_retrace(found, first, last) for first, last in _groups(found, threshold) if last + 1 < len(words))
+    retraces = (
+        _retrace(probabilities, first, last)
+        for first, last in _groups(probabilities, threshold)
+        if last + 1 < len(words)
+    )
     learned = [
         part
         for whole in retraces
@@ -69,30 +75,30 @@ def _in_utterance(words: Sequence[SpokenWord], found: Sequence[WordProbabilities
         if not all(word.cut_off for word in words[part.first : part.last + 1]) and not _is_fluent(words, part)
     ]
     learned = _with_further_copies(words, learned)
-    return sorted([*learned, *_by_grammar(words, learned, threshold)], key=lambda each: each.first)
+    return sorted([*learned, *_by_grammar(words, learned, threshold)], key=lambda retrace: retrace.first)
 
 
 def _with_further_copies(words: Sequence[SpokenWord], learned: Sequence[Retrace]) -> list[Retrace]:
     """Return the retraces with all copies of a repetition: of *thank you* four times, three are taken back."""
     texts = [word.text for word in words]
-    chained: list[Retrace] = []
-    for each in sorted(learned, key=lambda each: each.first):
-        if chained and each.first <= chained[-1].last:
+    chain: list[Retrace] = []
+    for retrace in sorted(learned, key=lambda retrace: retrace.first):
+        if chain and retrace.first <= chain[-1].last:
             continue  # inside a further copy
-        chained.append(each)
-        length, after = each.last + 1 - each.first, each.last + 1
-        said = texts[each.first : after]
-        while each.code == "[/]" and texts[after : after + 2 * length] == 2 * said:
-            chained.append(each._replace(first=after, last=after + length - 1))
+        chain.append(retrace)
+        length, after = retrace.last + 1 - retrace.first, retrace.last + 1
+        phrase = texts[retrace.first : after]
+        while retrace.code == "[/]" and texts[after : after + 2 * length] == 2 * phrase:
+            chain.append(retrace._replace(first=after, last=after + length - 1))
             after += length
-    return chained
+    return chain
 
 
 def _by_grammar(words: Sequence[SpokenWord], learned: Sequence[Retrace], threshold: float) -> Iterator[Retrace]:
     """Yield the retraces that the grammar shows and that touch none of those that were ``learned``."""
-    found = list(frames(words)) if threshold <= FRAME_CONFIDENCE else []
-    taken = {at for each in learned for at in range(each.first, each.last + 2)} if found else set()
-    for first, last in found:
+    spans = list(frames(words)) if threshold <= FRAME_CONFIDENCE else []
+    taken = {at for retrace in learned for at in range(retrace.first, retrace.last + 2)} if spans else set()
+    for first, last in spans:
         if taken.isdisjoint(range(first, last + 2)):
             yield Retrace(first, last, "[//]", FRAME_CONFIDENCE)
             taken |= set(range(first, last + 2))
@@ -118,9 +124,9 @@ def _repair(words: Sequence[SpokenWord], retrace: Retrace) -> int:
 def _same_kind(words: Sequence[SpokenWord], retrace: Retrace) -> Retrace:
     """Return ``retrace`` as a revision where one word is put for another of its class: *he she*, *a the*."""
     word, after = words[retrace.first], words[_repair(words, retrace)]
-    one = retrace.first == retrace.last and retrace.code == "[///]"
+    alone = retrace.first == retrace.last and retrace.code == "[///]"
     alike = not word_class(word.text).startswith(OPEN) and word_class(word.text) == word_class(after.text)
-    return retrace._replace(code="[//]") if one and alike else retrace
+    return retrace._replace(code="[//]") if alone and alike else retrace
 
 
 def _is_fluent(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
@@ -177,10 +183,10 @@ def _is_emphasis(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
     return retrace.code == "[/]" and word.text in EMPHATIC and retrace.first == retrace.last and not after.after_filler
 
 
-def _groups(found: Sequence[WordProbabilities], threshold: float) -> Iterator[tuple[int, int]]:
+def _groups(probabilities: Sequence[WordProbabilities], threshold: float) -> Iterator[tuple[int, int]]:
     """Yield runs of likely words; a new run starts where a retrace probably begins."""
     first = None
-    for at, word in enumerate(found):
+    for at, word in enumerate(probabilities):
         likely = word.taken_back >= threshold
         if first is not None and (not likely or word.begins > word.taken_back / 2):
             yield first, at - 1
@@ -188,11 +194,11 @@ def _groups(found: Sequence[WordProbabilities], threshold: float) -> Iterator[tu
         if likely and first is None:
             first = at
     if first is not None:
-        yield first, len(found) - 1
+        yield first, len(probabilities) - 1
 
 
-def _retrace(found: Sequence[WordProbabilities], first: int, last: int) -> Retrace:
-    inside = found[first : last + 1]
+def _retrace(probabilities: Sequence[WordProbabilities], first: int, last: int) -> Retrace:
+    inside = probabilities[first : last + 1]
     kind = max(inside[0].kinds, key=lambda name: sum(word.kinds[name] for word in inside))
     return Retrace(first, last, KINDS[kind], sum(word.taken_back for word in inside) / len(inside))
 

@@ -169,15 +169,15 @@ class VerbatimSettings:
         """
         with disk.convert_disk_errors(target), write_lock(target):
             partial = self.partial(target, source, recording, language)
-            found = _searched(source.utterances, recording, self._verbatimizer(language), partial)
-            bodies = {at: segment.text for at, segment in found.items()}
-            written = with_bodies(source, bodies, self.comment(partial.inputs))
+            segments = _searched(source.utterances, recording, self._verbatimizer(language), partial)
+            bodies = {at: segment.text for at, segment in segments.items()}
+            result = with_bodies(source, bodies, self.comment(partial.inputs))
             if self.least:
-                scored = [_scored(one, found.get(at)) for at, one in enumerate(written.utterances)]
+                scored = [_scored(utterance, segments.get(at)) for at, utterance in enumerate(result.utterances)]
                 write_confidences(Confidences(tuple(scored), recording=recording.path.name), confidences_path(target))
-            chat.write(written, target)
+            chat.write(result, target)
             partial.remove()
-        return written, found.keys()
+        return result, segments.keys()
 
 
 def verify_times(source: Transcript, path: Path) -> None:
@@ -203,9 +203,9 @@ def _verbatimize_file(job: AlignmentJob, audio: Path | None, settings: VerbatimS
         return VerbatimFile(job.transcript, job.target, skipped=True)
     verify_times(source, job.transcript)
     language = settings.language or next(iter(source.languages), "eng")
-    written, searched = settings.write(source, find_recording(job, source, audio), job.target, language)
-    left = [each.line or 0 for at, each in enumerate(source.utterances) if at not in searched and each.verbatim()]
-    return VerbatimFile(job.transcript, job.target, False, *count_changes(source, written), tuple(left))
+    result, searched = settings.write(source, find_recording(job, source, audio), job.target, language)
+    lines = [own.line or 0 for at, own in enumerate(source.utterances) if at not in searched and own.verbatim()]
+    return VerbatimFile(job.transcript, job.target, False, *count_changes(source, result), tuple(lines))
 
 
 def _searched(
@@ -213,22 +213,22 @@ def _searched(
 ) -> dict[int, DecodedSegment]:
     """Return the verbatim main tiers by the number of the utterance, those of an interrupted run first."""
     windows = verbatimizer.windows(utterances, recording.duration_s)
-    stored = [decoded for _, decoded in partial.read([window.span for window in windows])]
-    for first in range(len(stored), len(windows), _WINDOWS_AT_ONCE):
+    outputs = [decoded for _, decoded in partial.read([window.span for window in windows])]
+    for first in range(len(outputs), len(windows), _WINDOWS_AT_ONCE):
         batch = windows[first : first + _WINDOWS_AT_ONCE]
-        found = [DecodedWindow(tuple(verbatimizer.verbatimize(utterances, window, recording))) for window in batch]
-        partial.append([(window.span, decoded) for window, decoded in zip(batch, found, strict=True)])
-        stored += found
+        results = [DecodedWindow(tuple(verbatimizer.verbatimize(utterances, window, recording))) for window in batch]
+        partial.append([(window.span, decoded) for window, decoded in zip(batch, results, strict=True)])
+        outputs += results
     return {
         at: segment
-        for window, decoded in zip(windows, stored, strict=True)
+        for window, decoded in zip(windows, outputs, strict=True)
         for at, segment in zip(window.members, decoded.segments, strict=bool(decoded.segments))
     }
 
 
-def _scored(written: Utterance, found: DecodedSegment | None) -> ScoredUtterance:
+def _scored(utterance: Utterance, segment: DecodedSegment | None) -> ScoredUtterance:
     """Return the confidences of an utterance: those of its inserted words, for the others are a person's."""
-    words = tuple(written.verbatim())
-    scores = tuple(logprob or None for _, logprob in found.logprobs) if found else ()
+    words = tuple(utterance.verbatim())
+    scores = tuple(logprob or None for _, logprob in segment.logprobs) if segment else ()
     scores = scores if len(scores) == len(words) else (None,) * len(words)
-    return ScoredUtterance(written.speaker, written.text, written.span, words, scores)
+    return ScoredUtterance(utterance.speaker, utterance.text, utterance.span, words, scores)

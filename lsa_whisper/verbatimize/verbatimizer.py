@@ -52,11 +52,11 @@ class Verbatimizer:
         self._least = least
         model, tokenizer, settings = checkpoint.model, checkpoint.tokenizer, checkpoint.model.generation_config
         size, stamped = model.config.vocab_size, self._style.timestamps
-        allowed = allowed_tokens(tokenizer, settings, size, timestamps=stamped)
-        self._stamps_s = sorted(allowed.timestamps_s.items(), key=lambda pair: pair[1])
+        tokens = allowed_tokens(tokenizer, settings, size, timestamps=stamped)
+        self._stamps_s = sorted(tokens.timestamps_s.items(), key=lambda pair: pair[1])
         self._vocabulary = Vocabulary(tokenizer, self._style.labels)
         stamps = [token for token, _ in self._stamps_s]
-        self._search = BeamSearch(model, self._vocabulary, end=allowed.end, stamps=stamps, beam=BEAM)
+        self._search = BeamSearch(model, self._vocabulary, end=tokens.end, stamps=stamps, beam=BEAM)
         self._begin = decoder_prompt(
             tokenizer, settings, language=whisper_code(language), with_timestamps=bool(self._stamps_s)
         )
@@ -68,8 +68,8 @@ class Verbatimizer:
         once, a model takes the other voice for disfluencies.
         """
         usable = [
-            not each.unusable() and bool(read_clean_text(each, self._style.labels).items) and not overlapped
-            for each, overlapped in zip(utterances, overlapped_utterances(utterances), strict=True)
+            not utterance.unusable() and bool(read_clean_text(utterance, self._style.labels).items) and not overlapped
+            for utterance, overlapped in zip(utterances, overlapped_utterances(utterances), strict=True)
         ]
         context_ms = int(self._checkpoint.context_s * 1000)
         return pack_utterances(utterances, usable, context_ms=context_ms, duration_ms=int(duration_s * 1000))
@@ -88,9 +88,10 @@ class Verbatimizer:
             insertions = [insertion for insertion, _ in scored]
             after = with_insertions(before, insertions)
             if self._least and after.body != before.body:
-                text, places = read_clean_text(before, self._style.labels), [one.offset for one in insertions]
+                text, places = read_clean_text(before, self._style.labels), [own.offset for own in insertions]
                 is_first, is_last = min(places) <= text.items[0].offset, max(places) >= text.end
-                after = after.at(widened(utterances, window, at, before=is_first, behind=is_last))
+                if is_first or is_last:
+                    after = after.at(widened(utterances, window, at, before=is_first, behind=is_last))
             logprobs = zip(after.verbatim(), _logprobs(before, scored), strict=False) if self._least else ()
             segments.append(DecodedSegment(after.body, 0.0, 0.0, logprobs=tuple(logprobs)))
         return segments
@@ -129,15 +130,15 @@ class Verbatimizer:
         if any(map(_is_filler, inserted)):
             # The beam may have lost a likelier text without one of them: after a prompt, many begin with a filler.
             again = within(inserted).inserted
-            inserted = tuple(each for each in inserted if each in again or not _is_filler(each))
+            inserted = tuple(pair for pair in inserted if pair in again or not _is_filler(pair))
         probabilities = dict.fromkeys(inserted, 1.0)
         if self._least and inserted:
             best = within(inserted).score
-            for each in probabilities:
-                others = tuple(one for one in inserted if one != each)
-                probabilities[each] = float(expit(best - within(others).score)) if each[1].is_spoken else 0.0
+            for pair in probabilities:
+                others = tuple(other for other in inserted if other != pair)
+                probabilities[pair] = float(expit(best - within(others).score)) if pair[1].is_spoken else 0.0
         return [
-            [(one, sure) for at, one in inserted if at == place and (sure := probabilities[at, one]) >= self._least]
+            [(own, sure) for at, own in inserted if at == place and (sure := probabilities[at, own]) >= self._least]
             for place in range(len(members))
         ]
 
@@ -163,13 +164,13 @@ def _is_filler(inserted: tuple[int, Insertion]) -> bool:
 
 def _logprobs(before: Utterance, scored: Sequence[tuple[Insertion, float]]) -> Iterator[float]:
     """Yield the log-probability of each word of ``before`` with insertions; 0 for its own words."""
-    places = insert(before, [Insertion(one.offset, f"&-{_PLACE} ") for one, _ in scored]).verbatim()
-    left = iter(sorted(scored, key=lambda each: each[0].offset))  # stable
+    places = insert(before, [Insertion(own.offset, f"&-{_PLACE} ") for own, _ in scored]).verbatim()
+    insertions = iter(sorted(scored, key=lambda pair: pair[0].offset))  # stable
     for word in places:
         if word != _PLACE:
             yield 0.0
             continue
-        insertion, probability = next(left)
+        insertion, probability = next(insertions)
         words = len(insert(before, [insertion]).verbatim()) - len(before.verbatim())
         yield from [log(min(probability, _SUREST))] * words
 

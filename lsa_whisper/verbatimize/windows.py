@@ -38,7 +38,7 @@ def pack_utterances(
      VerbatimWindow(span=TimeSpan(start_ms=3000, end_ms=5200), members=(2,))]
     """
     whole = TimeSpan(0, duration_ms)
-    spans = {at: inside for at, each in enumerate(utterances) if each.span and (inside := each.span & whole)}
+    spans = {at: inside for at, own in enumerate(utterances) if own.span and (inside := own.span & whole)}
     windows: list[VerbatimWindow] = []
     members: list[int] = []
     begin_ms = end_ms = free_ms = 0
@@ -96,7 +96,7 @@ def overlapped_utterances(utterances: Sequence[Utterance]) -> list[bool]:
     [False, True, True]
     """
     overlapped = [False] * len(utterances)
-    timed = sorted((span.start_ms, span.end_ms, at) for at, each in enumerate(utterances) if (span := each.span))
+    timed = sorted((span.start_ms, span.end_ms, at) for at, own in enumerate(utterances) if (span := own.span))
     open_spans: list[tuple[int, int]] = []
     for start_ms, end_ms, at in timed:
         open_spans = [(stop_ms, other) for stop_ms, other in open_spans if stop_ms - start_ms > MAX_OVERLAP_MS]
