@@ -2,7 +2,7 @@
 
     python -m benchmarks.verbatimize build/verbatim/full build/verbatim/prompted
     python -m benchmarks.verbatimize ../shared/data/whisper/base --meetings ../shared/data
-    python -m benchmarks.verbatimize build/demo/lora ../shared/data/whisper/base --relabel
+    python -m benchmarks.verbatimize runs/demo/lora ../shared/data/whisper/base --relabel
     python -m benchmarks.verbatimize ../shared/data/whisper/base --relabel --meetings ../shared/data
 
 With ``--meetings``, models are measured on the ten clips of real meetings among public samples; their counts are found,
