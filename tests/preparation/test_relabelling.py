@@ -18,6 +18,7 @@ from lsa_whisper.errors import CheckpointError, CorpusError
 from lsa_whisper.labels import Labels
 from lsa_whisper.preparation import prepare
 from lsa_whisper.review.edits import set_text
+from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.verbatimize.verbatimizer import Verbatimizer
 
 __all__ = ["scripted", "tiny", "visit"]
@@ -50,7 +51,9 @@ def test_train_alone_is_relabelled(corpus, scripted, tmp_path):
     before = {path: path.read_bytes() for path in corpus.iterdir()}
     out = tmp_path / "data"
     prepared = prepare([corpus], out, relabel=scripted, **OPTIONS)
-    assert "I [/] I want it" in chat.read(out / "relabelled/corpus/train.cha").utterances[0].text
+    first, second = chat.read(out / "relabelled/corpus/train.cha").utterances
+    assert "I [/] I want it" in first.text
+    assert first.span == TimeSpan(0, 4000) and second.span == TimeSpan(7000, 13000)  # they have the sound of new words
     assert "I I want it" in texts(out, "train") and "the dog" in texts(out, "train")
     assert not {"test test", "dev dev", "the the"} & set(
         re.findall(r"(?=\b(\w+ \w+))", texts(out, "dev") + texts(out, "test"))
