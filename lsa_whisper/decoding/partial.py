@@ -31,12 +31,12 @@ class PartialDecoding:
     def __init__(self, target: Path, inputs: str):
         """Name the file for the transcript ``target`` and the digest ``inputs`` of its inputs."""
         self._folder, self._name = target.parent, truncate_name(target.stem)
-        self._target, self._inputs = target, inputs
+        self._target, self.inputs = target, inputs
         self.path = target.with_name(f".{self._name}.{inputs}.windows.jsonl")
 
     def of_channel(self, channel: int) -> PartialDecoding:
         """Return the file of one channel, for a recording whose channels are decoded one after the other."""
-        return PartialDecoding(self._target, hashlib.sha256(f"{self._inputs} {channel}".encode()).hexdigest()[:16])
+        return PartialDecoding(self._target, hashlib.sha256(f"{self.inputs} {channel}".encode()).hexdigest()[:16])
 
     def read(self, windows: Sequence[TimeSpan] | None = None) -> list[WindowResult]:
         """Return the windows that an earlier run decoded, in order; an incomplete last line is removed.

@@ -30,6 +30,15 @@ class Insertion:
     offset: int
     text: str
 
+    @property
+    def is_spoken(self) -> bool:
+        """Whether it is a filled pause, a repetition or a cut-off word: words that no other word replaces.
+
+        >>> [Insertion(0, text).is_spoken for text in ("&-um ", "<I want> [/] ", "&+sto ", "dog [//] ", "(.) ", "≠")]
+        [True, True, True, False, False, False]
+        """
+        return self.text.startswith(("&-", "&+")) or self.text.endswith(" [/] ")
+
 
 @dataclass(frozen=True)
 class CleanItem:

@@ -67,6 +67,26 @@ def pack_utterances(
     return windows
 
 
+def widened(
+    utterances: Sequence[Utterance], window: VerbatimWindow, at: int, *, before: bool, behind: bool
+) -> TimeSpan:
+    """Return the span of utterance ``at``, with the silence of its window before or behind it.
+
+    The silence ends at the next utterance, and before the first word after two seconds.
+
+    >>> from lsa_whisper.chat import utterance
+    >>> spoken = [utterance("A", "a .", TimeSpan(start, start + 900)) for start in (500, 2000)]
+    >>> widened(spoken, VerbatimWindow(TimeSpan(0, 3200), (0, 1)), 1, before=True, behind=True)
+    TimeSpan(start_ms=1400, end_ms=3200)
+    """
+    spans, own = [each.span for each in utterances if each.span], utterances[at].span or window.span
+    ends = [span.end_ms for span in spans if span.start_ms < own.start_ms]
+    starts = [span.start_ms for span in spans if span.start_ms > own.start_ms]
+    first_ms = max(window.span.start_ms, own.start_ms - _BEFORE_MS, *ends) if before else own.start_ms
+    last_ms = min([window.span.end_ms, *starts]) if behind else own.end_ms
+    return TimeSpan(min(own.start_ms, first_ms), max(own.end_ms, last_ms))
+
+
 def overlapped_utterances(utterances: Sequence[Utterance]) -> list[bool]:
     """Return for each utterance whether another one overlaps it by more than :data:`MAX_OVERLAP_MS`.
 
