@@ -124,6 +124,7 @@ def _chosen(first: Sequence[_Word], second: Sequence[_Word]) -> list[_Word]:
     from rapidfuzz.distance import Indel
 
     chosen: list[_Word] = []
+    taken = False
     edits = Indel.opcodes([word.letters for word in first], [word.letters for word in second])
     for is_equal, group in groupby(edits, lambda edit: edit.tag == "equal"):
         part = [*group]
@@ -132,7 +133,12 @@ def _chosen(first: Sequence[_Word], second: Sequence[_Word]) -> list[_Word]:
         plain, disfluent = ([word for word in ours if word.is_disfluent is flag] for flag in (False, True))
         if is_equal:
             inside = theirs[: len(second) - 1 - begin]  # a text ends with a mark, whether or not a sentence does
-            chosen += map(_with_final_mark, ours, [*inside, *ours[len(inside) :]])
+            words = [*map(_with_final_mark, ours, [*inside, *ours[len(inside) :]])]
+            chosen += [
+                *theirs[:taken],
+                *words[taken:],
+            ]  # where words were lost, the one behind them has their time, too
+            taken = False
         elif not theirs:
             keeps = _is_repeated(first, at, behind) or _probability(plain) >= MIN_ADDED
             chosen += ours if keeps else disfluent
@@ -140,7 +146,8 @@ def _chosen(first: Sequence[_Word], second: Sequence[_Word]) -> list[_Word]:
             chosen += ours
         else:
             chosen[-1:] = second[begin - 1 : begin]  # the same word, with the signs that belong before these
-            chosen += _in_order([*disfluent, *theirs], first[:at], first[behind:])
+            chosen += _in_order([*disfluent, *theirs], second[:begin], second[end:])
+            taken = True
     return chosen
 
 

@@ -136,6 +136,14 @@ def test_a_sign_that_is_a_token_of_its_own_gives_way_to_a_final_mark():
     assert likelier_text(first, window("So. No.")).text == "so. um no"
 
 
+def test_words_beside_those_of_the_second_text_have_its_times():
+    """Where the first text lacks a word, the word behind it takes the time of both."""
+    first = window("yeah right", step_s=4.0)
+    likelier = likelier_text(first, window("mmm/.8 nice/.8 yeah right", start_s=0.2, step_s=2.0))
+    starts = [(token.text.strip(), token.start_s) for segment in likelier.segments for token in segment.timed]
+    assert starts == [("mmm", 0.2), ("nice", 2.2), ("yeah", 4.2), ("right", 6.2)]
+
+
 def test_a_second_text_without_an_end_is_not_regarded():
     first = window("so if you're back/.1")
     assert likelier_text(first, window("go back and go back and go back", complete=False)) is first
