@@ -1,7 +1,8 @@
 """Two texts of a window, decoded in two styles: their words are compared, and the likelier ones are taken.
 
 A stock model that is asked for disfluencies loses words that it writes otherwise, and hears others better. Both texts
-come from one pass of the encoder. Words on which they agree are kept; fillers, repetitions and cut-off words are those
+come from one pass of the encoder. Words on which they agree are kept, with the final mark that either has behind them
+(asked for disfluencies, a model writes few); fillers, repetitions and cut-off words are those
 of the first text; of other words, the more probable ones are taken (voting by confidence, Fiscus 1997).
 """
 
@@ -35,8 +36,9 @@ MIN_MISSING = 0.4
 """Mean probability of words of the second text, below which none of them is taken."""
 MARGIN = 0.05
 """By so much more probable are words of the first text that stay although the second has others in their place."""
-
-
+FINAL_MARKS = frozenset(".?!")
+"""Marks of the second text that are taken where the first has none. Of the five minutes above, F1 of the boundaries of
+utterances is .60 with them and .58 without, and the words are equal."""
 SURE = -0.1
 """Mean log-probability of a first text from which no second one is decoded.
 
@@ -76,9 +78,9 @@ def likelier_texts(first: Sequence[DecodedWindow], second: SecondTexts) -> list[
     doubtful = [at for at, window in enumerate(first) if _is_doubtful(window)]
     theirs = second(doubtful, with_times=False) if doubtful else ()
     texts = {at: likelier_text(first[at], new) for at, new in zip(doubtful, theirs, strict=True)}
-    better = [at for at, text in texts.items() if text is not first[at]]
-    timed = second(better, with_times=True) if better else ()
-    texts |= {at: likelier_text(first[at], new) for at, new in zip(better, timed, strict=True)}
+    untimed = [at for at, text in texts.items() if any(len(part.timed) < len(part.logprobs) for part in text.segments)]
+    timed = second(untimed, with_times=True) if untimed else ()
+    texts |= {at: likelier_text(first[at], new) for at, new in zip(untimed, timed, strict=True)}
     return [texts.get(at, window) for at, window in enumerate(first)]
 
 
@@ -122,6 +124,7 @@ def _chosen(first: Sequence[_Word], second: Sequence[_Word]) -> list[_Word]:
     from rapidfuzz.distance import Indel
 
     words: list[_Word] = []
+    taken = False
     edits = Indel.opcodes([word.letters for word in first], [word.letters for word in second])
     for is_equal, group in groupby(edits, lambda edit: edit.tag == "equal"):
         part = [*group]
@@ -129,7 +132,12 @@ def _chosen(first: Sequence[_Word], second: Sequence[_Word]) -> list[_Word]:
         ours, theirs = first[at:behind], second[begin:end]
         plain, disfluent = ([word for word in ours if word.is_disfluent is flag] for flag in (False, True))
         if is_equal:
-            words += ours
+            inside = theirs[: len(second) - 1 - begin]  # a text ends with a mark, whether or not a sentence does
+            same = [*map(_with_final_mark, ours, inside), *ours[len(inside) :]]
+            if taken:  # where words were lost, the one behind them has their time, too
+                same[0] = theirs[0]
+            words += same
+            taken = False
         elif not theirs:
             keeps = _is_repeated(first, at, behind) or _probability(plain) >= MIN_ADDED
             words += ours if keeps else disfluent
@@ -137,8 +145,20 @@ def _chosen(first: Sequence[_Word], second: Sequence[_Word]) -> list[_Word]:
             words += ours
         else:
             words[-1:] = second[begin - 1 : begin]  # the same word, with the signs that belong before these
-            words += _in_order([*disfluent, *theirs], first[:at], first[behind:])
+            words += _in_order([*disfluent, *theirs], second[:begin], second[end:])
+            taken = True
     return words
+
+
+def _with_final_mark(word: _Word, other: _Word) -> _Word:
+    """Return a word with the final mark of the other one, if it has none of its own."""
+    sign, logprob = other.tokens[-1][0].strip()[-1:], other.tokens[-1][1]
+    if sign not in FINAL_MARKS or word.tokens[-1][0].strip()[-1:] in FINAL_MARKS:
+        return word
+    end = 1 + max((at for at, (text, _) in enumerate(word.tokens) if letters_of(text)), default=len(word.tokens) - 1)
+    timed = word.timed[:end]
+    at_s = (TimedToken(sign, timed[-1].end_s, timed[-1].end_s),) if timed else ()
+    return replace(word, tokens=(*word.tokens[:end], (sign, logprob)), timed=(*timed, *at_s))
 
 
 def _in_order(words: Sequence[_Word], before: Sequence[_Word], behind: Sequence[_Word]) -> list[_Word]:
