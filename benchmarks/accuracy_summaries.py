@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from benchmarks.summaries import Figures
+from lsa_whisper.preparation.relabelling import LEAST_PROBABILITY
 
 
 def demo(found: Figures) -> str:
@@ -171,8 +174,19 @@ def verbatimize(found: Figures) -> str:
         right, missed, wrong = each["verbatimized"]["counts"]["filled_pause"]
         return f"{name} on real meetings: {right} of {right + missed} filled pauses, {wrong} invented"
 
+    def added(kind: str, part: Figures) -> str:
+        right, missed, wrong = (sum(counts) for counts in zip(*(each[kind] for each in part), strict=True))
+        return f"{right} of {right + missed} {kind.replace('_', ' ')}s, {wrong} invented"
+
+    def relabelled(name: str, part: Iterable[Figures], speech: str) -> str:
+        rows = [each[str(LEAST_PROBABILITY)] for each in part]
+        kinds = ", ".join(added(kind, rows) for kind in ("filled_pause", "repetition"))
+        return f"{name}, relabelled {speech} speech: {kinds}"
+
     meetings = [of_meetings(*each) for each in found.get("meetings", {}).items()]
-    return "; ".join([*(f"{name}: {scores(each)}" for name, each in found["models"].items()), *meetings])
+    real = [relabelled(name, each.values(), "real") for name, each in found.get("relabel_real", {}).items()]
+    own = [relabelled(name, [each], "synthetic") for name, each in found.get("relabel_synthetic", {}).items()]
+    return "; ".join([*(f"{name}: {scores(each)}" for name, each in found["models"].items()), *meetings, *real, *own])
 
 
 def invented(found: Figures) -> str:

@@ -18,9 +18,9 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +97,7 @@ def has_nvme() -> bool:
     return can_compile() and bool(AsyncIOBuilder().is_compatible())
 
 
-def prepare(folder: Path) -> Path:
+def prepare(folder: Path, steps: int = STEPS) -> Path:
     """Write data, a base and a recipe into ``folder``; return the recipe."""
     rows = []
     folder.mkdir(parents=True, exist_ok=True)
@@ -110,7 +110,7 @@ def prepare(folder: Path) -> Path:
     recipe = folder / "recipe.yaml"
     recipe.write_text(
         f"{{data: {{train: {folder / 'train.jsonl'}, cache: true}}, out: x, model: {{base: {base}}}, training: {{"
-        f"use_cpu: true, max_steps: {STEPS}, per_device_train_batch_size: {BATCH}, learning_rate: 1e-3,"
+        f"use_cpu: true, max_steps: {steps}, per_device_train_batch_size: {BATCH}, learning_rate: 1e-3,"
         " weight_decay: 0.1, logging_steps: 1}}",
         encoding="utf-8",
     )
@@ -121,7 +121,7 @@ Row = tuple[str, str, int, str]
 """Strategy, adapter, ranks and precision."""
 
 
-def train(recipe: Path, row: Row, wrapped: str, settings: Sequence[str]) -> Path:
+def train(recipe: Path, row: Row, wrapped: str, settings: Sequence[str], steps: int = STEPS) -> Path:
     """Train one row and return its checkpoint, having seen that the model was really wrapped.
 
     Raises:
@@ -150,7 +150,7 @@ def train(recipe: Path, row: Row, wrapped: str, settings: Sequence[str]) -> Path
     try:
         more = [
             "training.save_strategy=steps",
-            f"training.save_steps={STEPS}",
+            f"training.save_steps={steps}",
             *ADAPTERS[adapter],
             *PRECISIONS[precision],
         ]
@@ -197,25 +197,34 @@ def _logits(recipe: Path, out: Path) -> torch.Tensor:
 
 
 def rows(
-    folder: Path, *, nvme: bool = True, only: str = "", precisions: Sequence[str] = tuple(PRECISIONS)
+    folder: Path,
+    *,
+    nvme: bool = True,
+    only: str = "",
+    precisions: Sequence[str] = tuple(PRECISIONS),
+    steps: int = STEPS,
 ) -> Iterator[dict[str, Any]]:
     """Train under every strategy in ``folder``, or those whose names match ``only``, and yield one row for each."""
-    recipe = prepare(folder)
+    recipe = prepare(folder, steps)
     wanted = {ranks: list(_chosen(names, only, nvme=nvme)) for ranks, names in TOGETHER.items()}
-    together = {ranks: _start(recipe, ranks, only, precisions) for ranks, names in wanted.items() if names}
     outs: dict[Row, Path] = {}
-    for adapter, precision in itertools.product(ADAPTERS, precisions):
-        for name in dict.fromkeys(("single", *_chosen(ONE_PROCESS, only, nvme=nvme))):
-            row = name, adapter, 1, precision
-            outs[row] = train(recipe, row, *ONE_PROCESS[name])
-    for ranks, processes in together.items():
-        log = _log(recipe, ranks)
-        assert processes.wait() == 0, log.read_text("utf-8", "replace")[-3000:]
-        every = itertools.product(wanted[ranks], ADAPTERS, [ranks], precisions)
-        outs |= {row: _out(recipe, row) for row in every}
+    with ThreadPoolExecutor(len(TOGETHER)) as pool:  # it only waits for the ranks
+        together = [
+            pool.submit(_train_together, recipe, ranks, tuple(itertools.product(ADAPTERS, precisions, names)), steps)
+            for ranks, names in wanted.items()
+            if names
+        ]
+        for adapter, precision in itertools.product(ADAPTERS, precisions):
+            for name in dict.fromkeys(("single", *_chosen(ONE_PROCESS, only, nvme=nvme))):
+                row = name, adapter, 1, precision
+                outs[row] = train(recipe, row, *ONE_PROCESS[name], steps)
+        for trained in together:
+            trained.result()
+    for ranks, names in wanted.items():
+        outs |= {row: _out(recipe, row) for row in itertools.product(names, ADAPTERS, [ranks], precisions)}
     for row, out in outs.items():
         if re.search(only, row[0]):
-            found = compare(recipe, out, outs["single", row[1], 1, row[3]])
+            found = compare(recipe, out, outs["single", row[1], 1, row[3]], steps)
             yield dict(zip(KEYS, row, strict=True)) | found
 
 
@@ -227,42 +236,26 @@ def _out(recipe: Path, row: Row) -> Path:
     return recipe.parent / "-".join(map(str, row)).replace(", ", "-").replace(" ", "-")
 
 
-def _log(recipe: Path, ranks: int) -> Path:
-    return recipe.parent / f"{ranks}.log"
-
-
-def _start(recipe: Path, ranks: int, only: str, precisions: Sequence[str]) -> subprocess.Popen[bytes]:
-    """Start the processes that train all rows of ``ranks`` together, so that Python and torch are loaded once."""
-    command = [sys.executable, "-m", "benchmarks.parity", "--launch", str(recipe), "--ranks", str(ranks)]
-    with _log(recipe, ranks).open("wb") as log:
-        one_thread = os.environ | {"OMP_NUM_THREADS": "1"}
-        return subprocess.Popen(
-            [*command, "--only", only, "--precisions", *precisions], env=one_thread, stdout=log, stderr=log
-        )
+def _train_together(recipe: Path, ranks: int, chosen: Sequence[tuple[str, str, str]], steps: int) -> None:
+    log = recipe.parent / f"{ranks}.log"
+    run_ranks(_rank, ranks, recipe, ranks, chosen, steps, trainings=len(chosen), log=log)
 
 
 def _rank(
-    rank: int, port: Callable[[int], None], recipe: Path, ranks: int, only: str, precisions: Sequence[str]
+    rank: int, port: Callable[[int], None], recipe: Path, ranks: int, chosen: Sequence[tuple[str, str, str]], steps: int
 ) -> None:
-    chosen = list(_chosen(TOGETHER[ranks], only, nvme=has_nvme()))
-    for number, (adapter, precision, name) in enumerate(itertools.product(ADAPTERS, precisions, chosen)):
+    for number, (adapter, precision, name) in enumerate(chosen):
         port(number)
-        train(recipe, (name, adapter, ranks, precision), *TOGETHER[ranks][name])
+        train(recipe, (name, adapter, ranks, precision), *TOGETHER[ranks][name], steps)
 
 
 def main() -> None:
     """Write ``benchmarks/results/parity.json``."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("build/parity"))
-    parser.add_argument("--launch", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--ranks", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--only", default="", help="Run the strategies whose names match this expression.")
     parser.add_argument("--precisions", nargs="+", choices=PRECISIONS, default=list(PRECISIONS))
     options = parser.parse_args()
-    if options.launch:
-        trainings = len(ADAPTERS) * len(options.precisions) * len(TOGETHER[options.ranks])
-        given = options.launch, options.ranks, options.only, options.precisions
-        return run_ranks(_rank, options.ranks, *given, trainings=trainings)
     build_here()
     shutil.rmtree(options.out, ignore_errors=True)
     found = []

@@ -172,7 +172,7 @@ CLAIMS = (
         (("docs/labels-and-scores.md", "Measured: retraces from words alone"),),
     ),
     Claim(
-        "`verbatimize` on cleaned transcripts of storybook, beside free transcription with the same model",
+        "`verbatimize` on cleaned transcripts, beside free transcription with the same model, and `prepare --relabel`",
         "verbatimize",
         accuracy_summaries.verbatimize,
         (("docs/verbatimize.md", "Measured"),),

@@ -65,8 +65,8 @@ def demo(
         for name, recipe in zip(ADAPTATIONS, recipes, strict=True)
     }
     systems = {"before": model} | {name: str(out / name) for name in ADAPTATIONS}
-    written = {name: out / "transcripts" / name for name in systems}
-    transcription = {name: _transcribe_command(corpus / "test", systems[name], written[name]) for name in systems}
+    transcripts = {name: out / "transcripts" / name for name in systems}
+    transcription = {name: _transcribe_command(corpus / "test", systems[name], transcripts[name]) for name in systems}
     with ThreadPoolExecutor(len(ADAPTATIONS)) as pool:
         runs = [pool.submit(_run, name, [finetuning[name], transcription[name]], report) for name in ADAPTATIONS]
         runs.append(pool.submit(_run, "before", [transcription["before"]], report))
@@ -77,7 +77,7 @@ def demo(
             pool.shutdown(cancel_futures=True)  # after Ctrl-C, nothing that still waits is started
     report("evaluate: the three systems side by side")
     evaluation = evaluate(
-        corpus / "test", list(written.values()), names=list(written), out=out / "report", audio=corpus / "test"
+        corpus / "test", list(transcripts.values()), names=list(transcripts), out=out / "report", audio=corpus / "test"
     )
     report(evaluation.table())
     for name in ADAPTATIONS:
@@ -138,6 +138,6 @@ def _run(name: str, commands: list[list[str]], report: Callable[[str], None]) ->
 
 def _scores(system: System) -> str:
     words, disfluencies = system.word_errors_verbatim.rate, system.disfluency.together.f1
-    shown = [f"WER {words:.1%}"] if words is not None else []
-    shown += [f"disfluency F1 {disfluencies:.2f}"] if disfluencies is not None else []
-    return ", ".join([*shown, "on the demo's test set"])
+    figures = [f"WER {words:.1%}"] if words is not None else []
+    figures += [f"disfluency F1 {disfluencies:.2f}"] if disfluencies is not None else []
+    return ", ".join([*figures, "on the demo's test set"])

@@ -60,7 +60,7 @@ class Diagnosis:
         lines = []
         for row in self.rows:
             indent = len(f"{'':<7}  {'':<{width}}  ")
-            lines.append(f"{row.state:<7}  {row.name:<{width}}  {hanging_lines(row.found, indent)}")
+            lines.append(f"{row.state:<7}  {row.name:<{width}}  {hanging_lines(row.fact, indent)}")
             if row.remedy:
                 lines.append(f"{'':<{indent}}-> {hanging_lines(row.remedy, indent + 3)}")
         return "\n".join(lines)
@@ -107,26 +107,26 @@ def _summary(rows: Sequence[Finding]) -> Finding:
     cannot = "" if gpus else "; you cannot train large models here, which needs a GPU"
     model = read_settings().chosen
     uses = f"the model {model}" if model else "no model is chosen: transcribe takes --model, or see models use"
-    found = f"you can transcribe, review, inspect, evaluate, and {trains}{cannot}; {uses}"
+    abilities = f"you can transcribe, review, inspect, evaluate, and {trains}{cannot}; {uses}"
     missing = model is not None and is_local(model) and not Path(model).is_dir()
     if missing:
         return Finding("summary", "warn", f"the chosen model is missing: {model}", "choose another with models use")
-    return Finding("summary", "ok", found)
+    return Finding("summary", "ok", abilities)
 
 
 def _python() -> Iterator[Finding]:
-    found = f"{platform.python_version()} ({sys.executable})"
+    version = f"{platform.python_version()} ({sys.executable})"
     if sys.version_info < _OLDEST_PYTHON:
-        yield Finding("python", "problem", found, "create an environment with Python 3.11 or newer")
+        yield Finding("python", "problem", version, "create an environment with Python 3.11 or newer")
     else:
-        yield Finding("python", "ok", found)
+        yield Finding("python", "ok", version)
 
 
 def _packages() -> Iterator[Finding]:
     """Yield the main packages, and any other requirement that is missing, too old or too new."""
-    wanted = _requirements()
-    for name in dict.fromkeys((*_NEEDED, *wanted)):
-        version, wants = _version(name), wanted.get(name, "")
+    requirements = _requirements()
+    for name in dict.fromkeys((*_NEEDED, *requirements)):
+        version, wants = _version(name), requirements.get(name, "")
         if not version:
             yield Finding(name, "problem", "not installed", f"pip install '{name}{wants}'")
         elif wants and not wants.contains(version, prereleases=True):
@@ -143,8 +143,8 @@ def _requirements() -> dict[str, Any]:
         lines = metadata.requires("lsa-whisper") or []
     except metadata.PackageNotFoundError:
         return {}
-    asked = [each for each in map(Requirement, lines) if each.marker is None or each.marker.evaluate({"extra": ""})]
-    return {each.name: each.specifier for each in asked}
+    needs = [need for need in map(Requirement, lines) if need.marker is None or need.marker.evaluate({"extra": ""})]
+    return {need.name: need.specifier for need in needs}
 
 
 def _version(package: str) -> str | None:
@@ -167,25 +167,25 @@ def _devices() -> Iterator[Finding]:
     for index in range(torch.cuda.device_count()):
         card, capability = torch.cuda.get_device_properties(index), torch.cuda.get_device_capability(index)
         precision = "bf16" if has_native_bf16() else "fp16 (no bf16 of its own)"
-        found = f"{card.name}, {card.total_memory / 2**30:.0f} GiB, {precision}"
+        text = f"{card.name}, {card.total_memory / 2**30:.0f} GiB, {precision}"
         built_for = torch.cuda.get_arch_list()
         if built_for and not has_kernels(capability, built_for):
-            found += f"; torch {torch.__version__} has no kernels for it (sm_{capability[0]}{capability[1]})"
-            yield Finding(f"device {index}", "problem", found, torch_for(capability))
+            text += f"; torch {torch.__version__} has no kernels for it (sm_{capability[0]}{capability[1]})"
+            yield Finding(f"device {index}", "problem", text, torch_for(capability))
         else:
-            yield Finding(f"device {index}", "ok", found)
+            yield Finding(f"device {index}", "ok", text)
 
 
 def _no_gpu(torch: Any, driver: str | None) -> Finding:
     """Return why no GPU is usable: there is none, or torch and the driver do not match."""
     cores = f"{os.cpu_count()} CPU cores, threads of torch: {torch.get_num_threads()}"
     if driver and torch.version.cuda is None:
-        found = f"NVIDIA driver {driver}, but torch {torch.__version__} without CUDA; {cores}"
-        return Finding("device", "problem", found, "install torch for CUDA: see pytorch.org, Get Started")
+        text = f"NVIDIA driver {driver}, but torch {torch.__version__} without CUDA; {cores}"
+        return Finding("device", "problem", text, "install torch for CUDA: see pytorch.org, Get Started")
     if driver:
-        found = f"torch for CUDA {torch.version.cuda} finds no GPU with NVIDIA driver {driver}; {cores}"
+        text = f"torch for CUDA {torch.version.cuda} finds no GPU with NVIDIA driver {driver}; {cores}"
         remedy = "update the driver, or install torch for an older CUDA; in a container, give it the GPU (--gpus all)"
-        return Finding("device", "problem", found, remedy)
+        return Finding("device", "problem", text, remedy)
     return Finding(
         "device",
         "warn",

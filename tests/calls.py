@@ -15,7 +15,9 @@ from pathlib import Path
 
 import psutil
 
-_CONTEXT = multiprocessing.get_context("forkserver")
+FORKED = "forkserver"
+"""The way to start a process with everything imported."""
+_CONTEXT = multiprocessing.get_context(FORKED)
 _CONTEXT.set_forkserver_preload(
     [
         "deepspeed",
@@ -100,9 +102,7 @@ def _be(words, output, before, environment):
     os.setsid()
     os.environ |= environment
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    handle = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-    os.dup2(handle, 1)
-    os.dup2(handle, 2)
+    print_to(output, os.O_TRUNC)
     import torch
 
     from lsa_whisper.cli import main
@@ -111,6 +111,13 @@ def _be(words, output, before, environment):
     if before:
         before()
     main(words, prog_name="lsa-whisper")
+
+
+def print_to(path, flag):
+    """Let everything that this process prints go to a file, opened with ``flag``."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | flag, 0o644)
+    os.dup2(handle, 1)
+    os.dup2(handle, 2)
 
 
 _TOUCHING = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.truncate"}

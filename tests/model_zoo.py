@@ -190,20 +190,16 @@ def table(folder):
         rows.pop("disfluencies", None)  # of every kind; the page has a section about them
         remarks = [f"{row.name}: {row.remedy}" for row in rows.values() if row.state == "warn"]
         if kind.crisper:
-            remarks.insert(0, rows["model"].found.partition(": ")[2])
+            remarks.insert(0, rows["model"].fact.partition(": ")[2])
         heads = rows["alignment heads"]
         cells = (
             kind.examples,
-            rows["mels"].found.split()[0],
-            rows["vocabulary"].found.split()[2],
-            rows["timestamps"].found.partition("token ")[2].partition(";")[0],
-            "{0[0]} + {0[1]}".format([word for word in rows["layers"].found.split() if word.isdecimal()]),
-            heads.found.split()[0]
-            if heads.state == "ok"
-            else "of the teacher"
-            if "distilled" in heads.found
-            else "none",
-            rows["languages"].found.removesuffix(" languages"),
+            rows["mels"].fact.split()[0],
+            rows["vocabulary"].fact.split()[2],
+            rows["timestamps"].fact.partition("token ")[2].partition(";")[0],
+            "{0[0]} + {0[1]}".format([word for word in rows["layers"].fact.split() if word.isdecimal()]),
+            heads.fact.split()[0] if heads.state == "ok" else "of the teacher" if "distilled" in heads.fact else "none",
+            rows["languages"].fact.removesuffix(" languages"),
             "; ".join(remarks) or "nothing",
         )
         lines.append(f"| {' | '.join(cells)} |")

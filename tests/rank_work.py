@@ -11,6 +11,8 @@ from pathlib import Path
 
 import torch
 
+from tests import calls
+
 
 class StoppedError(Exception):
     """Stands for a run that is killed right after a checkpoint."""
@@ -20,19 +22,24 @@ HANGS_AFTER_S = 1200
 """A rank whose training takes longer prints where it is, and ends."""
 
 
-def run_ranks(work, ranks, *given, trainings=8):
+def run_ranks(work, ranks, *given, trainings=8, log=None):
     """Run ``work(rank, port, *given)`` in several processes; the first that fails ends all.
 
     The ranks meet at ``port(0)`` in their first training, at ``port(1)`` in their second. This process listens at all
     of these ports from the start: one that is only free then may be another program's when its training begins.
+    They are forked from the process of :mod:`calls`, which has imported everything. What they print goes to ``log``.
     """
     import torch.multiprocessing
 
     stores = [torch.distributed.TCPStore("127.0.0.1", 0, None, True, wait_for_workers=False) for _ in range(trainings)]
-    torch.multiprocessing.spawn(_rank, (work, ranks, [store.port for store in stores], given), nprocs=ranks)
+    arguments = work, ranks, [store.port for store in stores], given, dict(os.environ), log
+    torch.multiprocessing.start_processes(_rank, arguments, nprocs=ranks, start_method=calls.FORKED)
 
 
-def _rank(rank, work, ranks, ports, given):
+def _rank(rank, work, ranks, ports, given, environment, log):
+    os.environ |= environment
+    if log:
+        calls.print_to(log, os.O_APPEND)
     torch.set_num_threads(1)
     place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": ranks, "LOCAL_WORLD_SIZE": ranks}
     os.environ |= {name: str(value) for name, value in place.items()}
@@ -44,6 +51,14 @@ def _rank(rank, work, ranks, ports, given):
 
     work(rank, port, *given)
     faulthandler.cancel_dump_traceback_later()
+
+
+def train_as_rank(rank, port, recipe, settings, out, force):
+    """Be a rank of ``finetune --processes``."""
+    from lsa_whisper.finetuning import finetune
+
+    port(0)
+    finetune(recipe, set=settings, out=out, force=force, report=lambda _: None)
 
 
 def train_stop_and_resume(rank, port, recipe, settings):

@@ -58,7 +58,7 @@ def test_missing_programs_say_what_they_are_for(monkeypatch, tmp_path):
     ninja.write_text("#!/bin/sh\n")
     ninja.chmod(0o755)
     monkeypatch.setattr(machine.sys, "executable", str(ninja.with_name("python")))
-    assert {row.name: row for row in machine.programs()}["ninja"].found == str(ninja)  # finetune finds it there, too
+    assert {row.name: row for row in machine.programs()}["ninja"].fact == str(ninja)  # finetune finds it there, too
 
 
 def test_the_compiler_is_the_one_that_torch_would_call(monkeypatch, tmp_path):
@@ -117,7 +117,7 @@ def test_nvidias_driver_and_torch_must_belong_together(tmp_path, monkeypatch):
     assert room._no_gpu(cpu, None).state == room._no_gpu(cuda, None).state == "warn"
     for torch, word in ((cpu, "without CUDA"), (cuda, "CUDA 13.0")):
         row = room._no_gpu(torch, driver)
-        assert row.state == "problem" and word in row.found and driver in row.found and row.remedy
+        assert row.state == "problem" and word in row.fact and driver in row.fact and row.remedy
 
 
 def test_a_package_of_the_wrong_version_is_a_problem(monkeypatch):
@@ -125,7 +125,7 @@ def test_a_package_of_the_wrong_version_is_a_problem(monkeypatch):
     monkeypatch.setattr(room, "_requirements", lambda: wanted)
     rows = {row.name: row for row in room._packages()}
     assert rows["soxr"].state == "problem" and "pip install 'soxr>=999'" in rows["soxr"].remedy
-    assert "numpy" not in rows and rows["absent-package"].found == "not installed"
+    assert "numpy" not in rows and rows["absent-package"].fact == "not installed"
     monkeypatch.undo()
     assert room._requirements() == {} or "torch" in room._requirements()
 
@@ -149,7 +149,7 @@ def test_locks_are_looked_for_where_torch_compiles(tmp_path, monkeypatch):
     lock.unlink()
     (lock.parent / "cpu_adam.so").touch()
     (row,) = machine.compiled(machine.extension_caches())
-    assert row.found == "cpu_adam"
+    assert row.fact == "cpu_adam"
 
 
 def test_the_hub_cache(tmp_path, monkeypatch):
@@ -157,17 +157,17 @@ def test_the_hub_cache(tmp_path, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (row,) = machine.hub_cache()
-    assert row.state == "ok" and row.found == f"{tmp_path / 'huggingface' / 'hub'}: 0 models"
+    assert row.state == "ok" and row.fact == f"{tmp_path / 'huggingface' / 'hub'}: 0 models"
     (tmp_path / "own" / "models--openai--whisper-tiny").mkdir(parents=True)
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "own"))
     (row,) = machine.hub_cache()
-    assert row.found == f"{tmp_path / 'own'}: 1 model"
+    assert row.fact == f"{tmp_path / 'own'}: 1 model"
     monkeypatch.setattr(machine, "_MIN_DISK_GIB", 1e9)
     (row,) = machine.hub_cache()
     assert row.state == "warn" and "HF_HOME" in row.remedy
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     (row,) = machine.hub_cache()
-    assert row.state == "ok" and "HF_HUB_OFFLINE" in row.found
+    assert row.state == "ok" and "HF_HUB_OFFLINE" in row.fact
 
 
 def test_little_shared_memory_is_a_warning(tmp_path, monkeypatch):
@@ -179,7 +179,7 @@ def test_little_shared_memory_is_a_warning(tmp_path, monkeypatch):
 
 def test_extras_are_listed_whether_installed_or_not(monkeypatch):
     monkeypatch.setattr(room, "_version", lambda name: "1.0" if name in ("ray", "meeteval") else None)
-    found = {row.name: row for row in room._extras()}["other extras"].found
+    found = {row.name: row for row in room._extras()}["other extras"].fact
     assert found.startswith("ray, speakers; not installed: quantize, ")
 
 
@@ -203,7 +203,7 @@ def test_too_little_room_is_a_problem_when_it_is_known_how_much_is_needed(tmp_pa
     rows = {row.name: row.state for row in machine.disk(tmp_path, name="swap", needed_gib=0.0001)}
     assert rows == {"writing": "ok", "swap": "ok"} or rows["swap"] == "warn"
     (_, row) = machine.disk(tmp_path, name="swap", needed_gib=1e9)
-    assert row.state == "problem" and "needed" in row.found and row.remedy
+    assert row.state == "problem" and "needed" in row.fact and row.remedy
 
 
 def test_offloading_to_a_disk_makes_its_tools_needed(tmp_path, monkeypatch):
@@ -219,4 +219,4 @@ def test_a_model_that_leaves_disfluencies_out_says_so(tmp_path):
     (stock / "lsa_whisper.json").unlink()
     for model, found in ((stock, "this model leaves out disfluencies"), (shipped(NANO), "all classes")):
         (row,) = [row for row in doctor(model=model).rows if row.name == "disfluencies"]
-        assert row.found.startswith(found) and bool(row.remedy) == (model is stock)
+        assert row.fact.startswith(found) and bool(row.remedy) == (model is stock)

@@ -128,7 +128,7 @@ def teach_sounds(folder, out, lessons, *, steps=80, settings=None):
     import torch
 
     from lsa_whisper import checkpoint
-    from lsa_whisper.decoding.features import log_mel
+    from lsa_whisper.decoding.window_decoder import log_mel
 
     loaded = checkpoint.load(folder)
     model, tokenizer = loaded.model, loaded.tokenizer

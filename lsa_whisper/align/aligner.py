@@ -32,9 +32,9 @@ from lsa_whisper.chat import Utterance
 from lsa_whisper.decoding.cross_attention import shifted_mean
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.decoding.partial import PartialDecoding
-from lsa_whisper.decoding.spoken_language import MIN_SOUND_S
 from lsa_whisper.decoding.word_times import align_words
 from lsa_whisper.labels import decode
+from lsa_whisper.languages import MIN_SOUND_S
 from lsa_whisper.timespan import TimeSpan
 
 _WORDS_PER_S = 8  # no one speaks faster for long
@@ -57,14 +57,14 @@ class AlignedText:
 
     Attributes:
         words: All words of the transcript that can be aligned.
-        found: Index of a word -> its time; the other words were not found.
+        by_word: Index of a word -> its time; the other words were not found.
         decoded: The words of free transcription.
         matches: Which words were recognized.
         languages: The probability of each language in the first windows, where most words were not recognized.
     """
 
     words: tuple[TextWord, ...]
-    found: dict[int, AlignedWord]
+    by_word: dict[int, AlignedWord]
     decoded: tuple[DecodedWord, ...]
     matches: Matches
     languages: Sequence[Mapping[str, float]] = ()
@@ -96,7 +96,7 @@ class Aligner:
         words = text_words(utterances)
         speech = vad.detect_speech(self._detector, recording.stream(), SAMPLE_RATE_HZ)
         sections = find_sections(utterances, words, int(recording.duration_s * 1000))
-        windows = [self._windows(each, speech, recording.duration_s) for each in sections]
+        windows = [self._windows(section, speech, recording.duration_s) for section in sections]
         # Inside a bullet the text is known; free transcription is needed to divide it among several windows only.
         to_decode = [
             span
@@ -108,16 +108,16 @@ class Aligner:
         order = spoken_order(utterances, words, decoded, match_words(words, decoded))
         text = self._text([utterances[at] for at in order], order)
         matches = match_words(text.words, decoded)
-        found: dict[int, AlignedWord] = {}
+        by_word: dict[int, AlignedWord] = {}
         for section, spans in zip(sections, windows, strict=True):
-            for index, each in self._align_section(section, spans, text, decoded, matches, recording, speech):
-                found[index] = each
+            for index, word in self._align_section(section, spans, text, decoded, matches, recording, speech):
+                by_word[index] = word
             if progress:
                 progress(section.span.end_ms / 1000)
-        spoken = [span for span in to_decode[:_DETECTION_WINDOWS] if span.duration_ms >= 1000 * MIN_SOUND_S]
-        doubtful = () if matches.recognizes_most else spoken
+        samples = [span for span in to_decode[:_DETECTION_WINDOWS] if span.duration_ms >= 1000 * MIN_SOUND_S]
+        doubtful = () if matches.recognizes_most else samples
         languages = self._model.detect_languages([recording.load(span) for span in doubtful])
-        return AlignedText(tuple(text.words), found, tuple(decoded), matches, languages)
+        return AlignedText(tuple(text.words), by_word, tuple(decoded), matches, languages)
 
     def _text(self, utterances: Sequence[Utterance], order: Sequence[int]) -> TokenizedText:
         words = text_words(utterances)
@@ -129,7 +129,7 @@ class Aligner:
         if section.timed and section.span.duration_ms <= 1000 * context_s:
             return [section.span]
         windows = pack_windows(speech.inside(section.span), context_s=context_s, duration_s=duration_s)
-        inside = [cut for window in windows if (cut := window & section.span)]
+        inside = [part for window in windows if (part := window & section.span)]
         return _joined(inside, int(1000 * context_s))
 
     def _decode(
@@ -140,10 +140,10 @@ class Aligner:
         progress: Callable[[float], None] | None,
     ) -> Iterator[list[DecodedWord]]:
         """Yield the words of free transcription, and their windows by start."""
-        done = partial.read(windows) if partial else []
-        yield [word for span, result in done for word in self._words(span, result)]
+        earlier = partial.read(windows) if partial else []
+        yield [word for span, result in earlier for word in self._words(span, result)]
         at_once = _BATCHES_AT_ONCE * self._batch_size
-        for first in range(len(done), len(windows), at_once):
+        for first in range(len(earlier), len(windows), at_once):
             spans = windows[first : first + at_once]
             results = list(zip(spans, self._model.decode([recording.load(span) for span in spans]), strict=True))
             if partial:
@@ -153,12 +153,12 @@ class Aligner:
             yield [word for span, result in results for word in self._words(span, result)]
 
     def _words(self, window: TimeSpan, result: DecodedWindow) -> list[DecodedWord]:
-        found = []
+        decoded_words = []
         for segment in result.segments:
             utterances = decode(segment.text, self._model.checkpoint.labels).utterances
             for words in align_words(utterances, segment.timed, window.start_ms):
-                found += [DecodedWord(word_key(word), word, span, window.start_ms) for word, span in words]
-        return [word for word in found if word.key]
+                decoded_words += [DecodedWord(word_key(word), word, span, window.start_ms) for word, span in words]
+        return [word for word in decoded_words if word.key]
 
     def _align_section(
         self,
@@ -178,19 +178,19 @@ class Aligner:
             for word, at in sorted(matches.anchors.items())
             if word in section.words and decoded[at].window_ms in number_of
         ]
-        cached: dict[int, torch.Tensor] = {}
+        cache: dict[int, torch.Tensor] = {}
 
         def hidden(window: int) -> torch.Tensor:
-            if window not in cached:
-                cached.clear()
-                cached[window] = self._model.encode(recording.load(windows[window]))
-            return cached[window]
+            if window not in cache:
+                cache.clear()
+                cache[window] = self._model.encode(recording.load(windows[window]))
+            return cache[window]
 
         def score(window: int, starts: Sequence[int], limit: int) -> list[Scores]:
             most = int(windows[window].duration_ms / 1000 * _WORDS_PER_S) + 8
             rows = [text.tokens_between(start, min(limit, start + most)) for start in starts]
-            scored = self._model.text_scores(hidden(window), [[each.token for each in row] for row in rows])
-            return [text.end_scores(start, row, *each) for start, row, each in zip(starts, rows, scored, strict=True)]
+            scores = self._model.text_scores(hidden(window), [[token.token for token in row] for row in rows])
+            return [text.end_scores(start, row, *pair) for start, row, pair in zip(starts, rows, scores, strict=True)]
 
         skip = SKIP if matches.recognizes_most else SKIP_UNRECOGNIZED
         ranges = divide(borders(anchors, len(windows), section.words), score, text.utterance_starts, skip=skip)
@@ -207,7 +207,7 @@ class Aligner:
         speech: SpeechActivity,
     ) -> Iterator[tuple[int, AlignedWord]]:
         row = text.tokens_between(own.start, own.end)
-        ids = [each.token for each in row]
+        ids = [token.token for token in row]
         if not ids:
             return
         ((logprobs, _),) = self._model.text_scores(hidden(), [ids])
@@ -229,10 +229,10 @@ def _joined(windows: Sequence[TimeSpan], longest_ms: int) -> list[TimeSpan]:
 
     Known text is found in a long silence no less than elsewhere, and fewer windows leave fewer doubts about the text.
     """
-    found: list[TimeSpan] = []
+    spans: list[TimeSpan] = []
     for window in windows:
-        if found and (found[-1] | window).duration_ms <= longest_ms:
-            found[-1] |= window
+        if spans and (spans[-1] | window).duration_ms <= longest_ms:
+            spans[-1] |= window
         else:
-            found.append(window)
-    return found
+            spans.append(window)
+    return spans

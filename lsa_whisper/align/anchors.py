@@ -44,23 +44,23 @@ def find_sections(utterances: Sequence[Utterance], words: Sequence[TextWord], du
     >>> from lsa_whisper.align.text import text_words
     >>> from lsa_whisper.chat import utterance
     >>> spoken = [utterance("A", "a ."), utterance("A", "b .", TimeSpan(500, 900)), utterance("A", "c .")]
-    >>> [(each.words, each.span.start_ms, each.span.end_ms) for each in find_sections(spoken, text_words(spoken), 2000)]
+    >>> [(own.words, own.span.start_ms, own.span.end_ms) for own in find_sections(spoken, text_words(spoken), 2000)]
     [(range(0, 1), 0, 500), (range(1, 2), 500, 900), (range(2, 3), 900, 2000)]
     """
     parts = list(_parts(utterances, words))
     bullets = [utterances[number].span if number >= 0 else None for number, _ in parts]
-    found = []
+    sections = []
     for at, ((_, own), bullet) in enumerate(zip(parts, bullets, strict=True)):
         if bullet is not None:
             inside = bullet & TimeSpan(0, duration_ms)
-            found += [AlignedSection(own, inside, True)] if inside else []
+            sections += [AlignedSection(own, inside, True)] if inside else []
             continue
         # Overlapping utterances may end after the next one begins, so the last bullet before is not always the latest.
-        start = max((each.end_ms for each in bullets[:at][-1:] if each), default=0)
-        end = min((each.start_ms for each in bullets[at + 1 :][:1] if each), default=duration_ms)
+        start = max((near.end_ms for near in bullets[:at][-1:] if near), default=0)
+        end = min((near.start_ms for near in bullets[at + 1 :][:1] if near), default=duration_ms)
         if span := TimeSpan(start, end) & TimeSpan(0, duration_ms):
-            found.append(AlignedSection(own, span, False))
-    return found
+            sections.append(AlignedSection(own, span, False))
+    return sections
 
 
 def _parts(utterances: Sequence[Utterance], words: Sequence[TextWord]) -> Iterator[tuple[int, range]]:
@@ -109,18 +109,18 @@ class Matches:
 def match_words(words: Sequence[TextWord], decoded: Sequence[DecodedWord]) -> Matches:
     """Return which words of the transcript were decoded where."""
     keys = [word.key for word in words]
-    found = align(keys, [word.key for word in decoded], disfluent_reference=[word.disfluent for word in words])
-    return Matches(found, dict(pair for run in _runs(found) if _is_reliable(run, keys) for pair in run))
+    alignment = align(keys, [word.key for word in decoded], disfluent_reference=[word.disfluent for word in words])
+    return Matches(alignment, dict(pair for run in _runs(alignment) if _is_reliable(run, keys) for pair in run))
 
 
 def _is_reliable(run: Sequence[tuple[int, int]], keys: Sequence[str]) -> bool:
     return len(run) > 1 and sum(len(keys[word]) for word, _ in run) >= _RUN_LETTERS
 
 
-def _runs(found: Alignment) -> Iterator[list[tuple[int, int]]]:
+def _runs(alignment: Alignment) -> Iterator[list[tuple[int, int]]]:
     """Yield the runs of equal words without any error between them."""
     run: list[tuple[int, int]] = []
-    for (word, decoded), equal in zip(found, found.equal.tolist(), strict=True):
+    for (word, decoded), equal in zip(alignment, alignment.equal.tolist(), strict=True):
         if equal:
             run.append((word, decoded))
         elif UNALIGNED not in (word, decoded) or run:
@@ -152,16 +152,16 @@ def spoken_order(
     for index, word in enumerate(words):
         if not word.disfluent:
             own[word.utterance].append(index)
-    recognized = [[at for index in each if (at := _recognized(index, words, decoded, matches)) >= 0] for each in own]
+    recognized = [[at for index in row if (at := _recognized(index, words, decoded, matches)) >= 0] for row in own]
     firm = {at for at in range(count) if own[at] and len(recognized[at]) >= len(own[at]) / 2}
-    taken = {place for at in firm for place in recognized[at]}
+    busy = {place for at in firm for place in recognized[at]}
     places = {at: recognized[at][0] for at in firm}
     for at in sorted(set(range(count)) - firm):
         around = [places[near] for near in firm if abs(near - at) <= _FAR]
         keys = [words[index].key for index in own[at]]
         if len(keys) >= _MIN_WORDS and around:
-            found = list(_runs_from(keys, decoded, range(min(around), max(around) + 1), taken))
-            places |= {at: found[0]} if len(found) == 1 else {}
+            starts = list(_runs_from(keys, decoded, range(min(around), max(around) + 1), busy))
+            places |= {at: starts[0]} if len(starts) == 1 else {}
     return _sorted(count, places, firm)
 
 
@@ -170,10 +170,10 @@ def _recognized(index: int, words: Sequence[TextWord], decoded: Sequence[Decoded
     return at if at != UNALIGNED and decoded[at].key == words[index].key else -1
 
 
-def _runs_from(keys: Sequence[str], decoded: Sequence[DecodedWord], starts: range, taken: set[int]) -> Iterator[int]:
+def _runs_from(keys: Sequence[str], decoded: Sequence[DecodedWord], starts: range, busy: set[int]) -> Iterator[int]:
     for start in starts:
         run = range(start, min(start + len(keys), len(decoded)))
-        equal = sum(decoded[at].key == key for at, key in zip(run, keys, strict=False) if at not in taken)
+        equal = sum(decoded[at].key == key for at, key in zip(run, keys, strict=False) if at not in busy)
         if equal >= _EQUAL * len(keys):
             yield start
 

@@ -69,26 +69,28 @@ def judge(utterances: Sequence[Utterance], aligned: AlignedText) -> tuple[list[T
     for index, word in enumerate(aligned.words):
         indices[word.utterance].append(index)
     scores = [_score(own, aligned) for own in indices]
-    known = [score for score in scores if score is not None]
-    usual = float(np.median(known)) if known else 0.0
+    values = [score for score in scores if score is not None]
+    usual = float(np.median(values)) if values else 0.0
     timed: list[TimedUtterance] = []
     doubts: list[Doubt] = []
-    for each, own, score in zip(utterances, indices, scores, strict=True):
-        words = tuple(aligned.found[index] for index in own if index in aligned.found)
+    for utterance, own, score in zip(utterances, indices, scores, strict=True):
+        words = tuple(aligned.by_word[index] for index in own if index in aligned.by_word)
         problem = _problem(own, words, score, usual, aligned)
         if problem in ("not found", "no words"):
             words = ()
         span = TimeSpan(words[0].span.start_ms, max(word.span.end_ms for word in words)) if words else None
         timed.append(TimedUtterance(span, words))
         if problem:
-            doubts.append(Doubt(each.line or 0, span or each.span, each.speaker, problem, "", "", each.text))
+            doubts.append(
+                Doubt(utterance.line or 0, span or utterance.span, utterance.speaker, problem, "", "", utterance.text)
+            )
     doubts += _word_doubts(utterances, aligned, timed, usual)
     return timed, sorted(doubts, key=lambda doubt: (doubt.line, doubt.span.start_ms if doubt.span else -1))
 
 
 def _score(own: Sequence[int], aligned: AlignedText) -> float | None:
-    found = [aligned.found[index].logprob for index in own if index in aligned.found]
-    return float(np.mean(found)) if found else None
+    logprobs = [aligned.by_word[index].logprob for index in own if index in aligned.by_word]
+    return float(np.mean(logprobs)) if logprobs else None
 
 
 def _problem(
@@ -100,8 +102,8 @@ def _problem(
     below = NOT_FOUND_BELOW if aligned.matches.recognizes_most else 2 * NOT_FOUND_BELOW
     if score is None or (score < usual - below and not equal):
         return "not found"
-    squeezed = sum(word.span.duration_ms for word in words) < _MIN_WORD_MS * len(own)
-    if len(words) < len(own) or squeezed or (score < usual - UNCERTAIN_BELOW and 2 * equal < len(own)):
+    too_short = sum(word.span.duration_ms for word in words) < _MIN_WORD_MS * len(own)
+    if len(words) < len(own) or too_short or (score < usual - UNCERTAIN_BELOW and 2 * equal < len(own)):
         return "uncertain"
     return ""
 
@@ -115,8 +117,8 @@ def _word_doubts(
     utterances: Sequence[Utterance], aligned: AlignedText, timed: Sequence[TimedUtterance], usual: float
 ) -> Iterator[Doubt]:
     """Yield the words that differ from the recognized ones between two words that do not."""
-    found = aligned.matches.alignment
-    columns = list(zip(found, found.equal.tolist(), strict=True))
+    alignment = aligned.matches.alignment
+    columns = list(zip(alignment, alignment.equal.tolist(), strict=True))
     anchors = [-1, *(at for at, (_, equal) in enumerate(columns) if equal), len(columns)]
     for before, after in pairwise(anchors):
         between = [pair for pair, _ in columns[before + 1 : after]]
@@ -126,18 +128,18 @@ def _word_doubts(
         decoded = [aligned.decoded[at] for _, at in between if at != UNALIGNED]
         recognized = " ".join(word.text for word in decoded)
         if not words:
-            each = utterances[aligned.words[columns[before][0][0]].utterance]
+            utterance = utterances[aligned.words[columns[before][0][0]].utterance]
             span = TimeSpan(decoded[0].span.start_ms, decoded[-1].span.end_ms)
-            yield Doubt(each.line or 0, span, each.speaker, "missing word", "", recognized, each.text)
+            yield Doubt(utterance.line or 0, span, utterance.speaker, "missing word", "", recognized, utterance.text)
         for index in words:
-            word, own = aligned.words[index], aligned.found.get(index)
+            word, own = aligned.words[index], aligned.by_word.get(index)
             if timed[word.utterance].span is None or (own and own.logprob > usual - _WRONG_BELOW):
                 continue
             if not decoded and word.disfluent:  # a model of fluent text leaves it out
                 continue
-            each, at = utterances[word.utterance], own.span if own else None
+            utterance, at = utterances[word.utterance], own.span if own else None
             problem = "wrong word" if decoded else "not spoken"
-            yield Doubt(each.line or 0, at, each.speaker, problem, word.text, recognized, each.text)
+            yield Doubt(utterance.line or 0, at, utterance.speaker, problem, word.text, recognized, utterance.text)
 
 
 def write_doubts(rows: Sequence[tuple[str, Doubt]], path: Path) -> None:

@@ -48,22 +48,22 @@ def find_transcripts(
         CorpusError: A path does not exist or holds no transcript, two results would have one path, or ``audio`` is
             one recording for several transcripts.
     """
-    inputs = [Path(each) for each in ([transcripts] if isinstance(transcripts, str | Path) else transcripts)]
-    found: dict[Path, AlignmentJob] = {}
-    roots = {transcript: named for named in inputs for transcript in _transcripts(named, folder)}
+    inputs = [Path(place) for place in ([transcripts] if isinstance(transcripts, str | Path) else transcripts)]
+    jobs: dict[Path, AlignmentJob] = {}
+    roots = {transcript: place for place in inputs for transcript in _transcripts(place, folder)}
     for (path, within), root in roots.items():
         target = path if in_place else (out or path.parent / folder) / within / f"{path.stem}.cha"
         verify_inside(target, out or (root if root.is_dir() else root.parent))
-        if target in found:
-            raise CorpusError(f"{path}: its result would replace that of {found[target].transcript}; rename one")
+        if target in jobs:
+            raise CorpusError(f"{path}: its result would replace that of {jobs[target].transcript}; rename one")
         if target.exists() and not in_place and target.samefile(path):
             raise CorpusError(f"{path}: its result would replace it; choose another folder, or set `in_place=True`")
-        found[target] = AlignmentJob(path, target)
-    if not found:
+        jobs[target] = AlignmentJob(path, target)
+    if not jobs:
         raise CorpusError("no transcript was found; name folders of .cha files, or .cha and .txt files themselves")
-    if audio is not None and not audio.is_dir() and len(found) > 1:
-        raise CorpusError(f"{audio}: one recording for {len(found)} transcripts; name a folder of recordings")
-    return list(found.values())
+    if audio is not None and not audio.is_dir() and len(jobs) > 1:
+        raise CorpusError(f"{audio}: one recording for {len(jobs)} transcripts; name a folder of recordings")
+    return list(jobs.values())
 
 
 def attempt_each(
@@ -74,35 +74,35 @@ def attempt_each(
     Raises:
         LsaWhisperError: The disk fails, or the only transcript does.
     """
-    done: list[FileResult] = []
-    failed: list[FailedFile] = []
+    results: list[FileResult] = []
+    failures: list[FailedFile] = []
     for job in jobs:
         try:
-            done.append(work(job))
+            results.append(work(job))
         except DiskError:
             raise
         except LsaWhisperError as error:
             if len(jobs) == 1:
                 raise
-            failed.append(FailedFile(job.transcript, str(error)))
-    return tuple(done), tuple(failed)
+            failures.append(FailedFile(job.transcript, str(error)))
+    return tuple(results), tuple(failures)
 
 
-def _transcripts(named: Path, folder: str) -> Iterator[tuple[Path, Path]]:
-    if not named.exists():
-        raise CorpusError(f"{named}: no such transcript; check the path")
-    if named.is_file():
-        if named.suffix.lower() in AUDIO_SUFFIXES:
-            raise CorpusError(f"{named}: this is a recording; name its transcript, and the recording with `audio`")
-        if not (is_transcript(named) or is_plain_text(named)):
+def _transcripts(place: Path, folder: str) -> Iterator[tuple[Path, Path]]:
+    if not place.exists():
+        raise CorpusError(f"{place}: no such transcript; check the path")
+    if place.is_file():
+        if place.suffix.lower() in AUDIO_SUFFIXES:
+            raise CorpusError(f"{place}: this is a recording; name its transcript, and the recording with `audio`")
+        if not (is_transcript(place) or is_plain_text(place)):
             raise CorpusError(
-                f"{named}: is neither CHAT (.cha) nor plain text (.txt); 'lsa-whisper convert' makes CHAT"
+                f"{place}: is neither CHAT (.cha) nor plain text (.txt); 'lsa-whisper convert' makes CHAT"
             )
-        yield named, Path()
+        yield place, Path()
         return
-    for path in list_files(named)[0]:
-        if is_transcript(path) and folder not in path.relative_to(named).parts[:-1]:
-            yield path, path.parent.relative_to(named)
+    for path in list_files(place)[0]:
+        if is_transcript(path) and folder not in path.relative_to(place).parts[:-1]:
+            yield path, path.parent.relative_to(place)
 
 
 def find_recording(job: AlignmentJob, transcript: Transcript | None, audio: Path | None) -> Recording:
@@ -119,23 +119,23 @@ def find_recording(job: AlignmentJob, transcript: Transcript | None, audio: Path
     if audio is not None and not audio.is_dir():
         return Recording.open(audio)
     folder = audio or job.transcript.parent
-    files = list_files(folder)[0] if audio else [each for each in folder.iterdir() if each.is_file()]
+    files = list_files(folder)[0] if audio else [file for file in folder.iterdir() if file.is_file()]
     index = RecordingIndex(files)
     names = [name for name in (transcript and transcript.media, job.transcript.stem) if name]
     for name in names:
         if hits := index.take(name, [job.transcript.parent.absolute(), folder.absolute()]):
             return Recording.open(hits[0])
-    called = " or ".join(repr(name) for name in dict.fromkeys(names))
-    raise AudioError(f"{job.transcript}: no recording named {called} in {folder}; name it with `audio`")
+    choices = " or ".join(repr(name) for name in dict.fromkeys(names))
+    raise AudioError(f"{job.transcript}: no recording named {choices} in {folder}; name it with `audio`")
 
 
-def has_result(target: Path, source: Transcript, kept: Callable[[Transcript], object], name: str) -> bool:
+def has_result(target: Path, source: Transcript, part: Callable[[Transcript], object], name: str) -> bool:
     """Return whether the result of an earlier run is there; a person may have corrected it since.
 
     Args:
         target: The path of the result.
         source: The transcript that it is made of.
-        kept: Returns what both have in common.
+        part: Returns what both have in common.
         name: What that is, for the message.
 
     Raises:
@@ -143,7 +143,7 @@ def has_result(target: Path, source: Transcript, kept: Callable[[Transcript], ob
     """
     if not target.exists():
         return False
-    if kept(chat.read(target)) == kept(source):
+    if part(chat.read(target)) == part(source):
         return True
     raise LsaWhisperError(f"{target}: exists and has {name}; move it, or choose another folder")
 

@@ -30,9 +30,8 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Line, Transcript, Utterance
 from lsa_whisper.checkpoint import overview_line
 from lsa_whisper.checkpoint.choice import choose_model
-from lsa_whisper.decoding.spoken_language import other_language
 from lsa_whisper.errors import CorpusError, LsaWhisperError
-from lsa_whisper.languages import chat_code, language_name
+from lsa_whisper.languages import chat_code, language_name, other_language
 from lsa_whisper.page.text import join_names
 from lsa_whisper.system import disk
 from lsa_whisper.system.lock import write_lock
@@ -106,10 +105,10 @@ def align_transcripts(
     def align(job: AlignmentJob) -> AlignedFile:
         return _align_file(job, recordings, settings, check=check_times, in_place=in_place, report=report)
 
-    done, failed = attempt_each(jobs, align)
-    summary = AlignmentSummary(done, failed)
+    results, failures = attempt_each(jobs, align)
+    summary = AlignmentSummary(results, failures)
     if review is not None:
-        write_doubts([(each.transcript.name, doubt) for each in done for doubt in each.doubts], Path(review))
+        write_doubts([(result.transcript.name, doubt) for result in results for doubt in result.doubts], Path(review))
         summary = replace(summary, review=Path(review))
     return summary
 
@@ -177,15 +176,15 @@ def _write(
             blocks.append(block)
             continue
         result = next(results)
-        words = [(placed.word.text, placed.span) for placed in result.words]
+        words = [(word.word.text, word.span) for word in result.words]
         if block.span is not None:
             blocks.append(with_word_tier(block, words) if words and not block.word_times else block)
         else:
             blocks.append(with_times(block, result.span, words) if result.span else block)
-    made = replace(source, blocks=blocks)
-    chat.write(made.linked() if any(result.span for result in timed) else made, job.target)
+    transcript = replace(source, blocks=blocks)
+    chat.write(transcript.linked() if any(result.span for result in timed) else transcript, job.target)
     partial.remove()
-    without = sum(each.span is None for each in timed)
+    without = sum(utterance.span is None for utterance in timed)
     counts = (len(timed), len(timed) - without)
     return AlignedFile(job.transcript, job.target, False, *counts, tuple(doubts), misfit=is_misfit(aligned))
 
@@ -203,19 +202,19 @@ def _check(
     plain = [without_times(utterance) for utterance in source.utterances]
     aligned = settings.aligner(language).align(plain, recording, progress=_progress(job, recording, report))
     timed, doubts = judge(plain, aligned)
-    found = bullet_deviations(source.utterances, [each.span for each in timed])
-    count = sum(each.span is not None for each in timed)
-    return AlignedFile(job.transcript, job.target, False, len(timed), count, tuple(doubts), tuple(found), checked=True)
+    shifts = bullet_deviations(source.utterances, [utterance.span for utterance in timed])
+    count = sum(utterance.span is not None for utterance in timed)
+    return AlignedFile(job.transcript, job.target, False, len(timed), count, tuple(doubts), tuple(shifts), checked=True)
 
 
 def _progress(job: AlignmentJob, recording: Recording, report: Callable[[str], None]) -> Callable[[float], None]:
     """Return a function that reports each further tenth of a long recording."""
-    reported = 0.0
+    last_s = 0.0
 
     def progress(done_s: float) -> None:
-        nonlocal reported
-        if recording.duration_s > 300 and done_s - reported >= recording.duration_s / 10:
-            reported = done_s
+        nonlocal last_s
+        if recording.duration_s > 300 and done_s - last_s >= recording.duration_s / 10:
+            last_s = done_s
             report(f"{job.transcript}: {done_s:.0f} of {recording.duration_s:.0f} s")
 
     return progress

@@ -53,8 +53,8 @@ def model_heads(model: AlignmentModel, path: str | Path) -> AlignmentHeads:
         model: The loaded model.
         path: The folder or hub name that it was loaded from, whose digest names the file in the cache.
     """
-    if (known := stored_heads(path)) is not None:
-        return known
+    if (cached_heads := stored_heads(path)) is not None:
+        return cached_heads
     print_progress(f"{path}: measuring which attention heads follow the sound (once)")
     heads = measure_heads(model, shipped(STORYBOOK) / "dev" / "dev01.cha")
     store_heads(path, heads)
@@ -69,29 +69,29 @@ def measure_heads(model: AlignmentModel, transcript: Path) -> AlignmentHeads:
     own = model.checkpoint.labels
     styles = [own, Labels("verbatim")] if own.style == "chat" else [own]
     recordings = [KnownRecording(model, transcript, style) for style in styles]
-    known = min(recordings, key=lambda each: min(each.single_heads.values()))
-    return AlignmentHeads(tuple(_best_heads(known, model)), known.labels)
+    recording = min(recordings, key=lambda candidate: min(candidate.single_heads.values()))
+    return AlignmentHeads(tuple(_best_heads(recording, model)), recording.labels)
 
 
-def _best_heads(known: KnownRecording, model: AlignmentModel) -> list[LaggedHead]:
-    order = sorted(known.single_heads, key=lambda head: known.single_heads[head])
+def _best_heads(recording: KnownRecording, model: AlignmentModel) -> list[LaggedHead]:
+    order = sorted(recording.single_heads, key=lambda head: recording.single_heads[head])
     listed = [LaggedHead(layer, at) for layer, at in alignment_heads(model.checkpoint.model)]
-    if known.single_heads[order[0]] > _WORST_ERROR_MS:
+    if recording.single_heads[order[0]] > _WORST_ERROR_MS:
         return listed
-    return min((_added_one_by_one(known, order[:_TRIED]), listed), key=known.mean_error)
+    return min((_added_one_by_one(recording, order[:_TRIED]), listed), key=recording.mean_error)
 
 
-def _added_one_by_one(known: KnownRecording, order: Sequence[LaggedHead]) -> list[LaggedHead]:
+def _added_one_by_one(recording: KnownRecording, order: Sequence[LaggedHead]) -> list[LaggedHead]:
     """Return the best head, and those that make the times better together with it, the best first."""
-    chosen: list[LaggedHead] = []
+    heads: list[LaggedHead] = []
     best = np.inf
-    while left := [head for head in order if head not in chosen]:
-        errors = {head: known.mean_error([*chosen, head]) for head in left}
-        head = min(left, key=lambda each: errors[each])
-        if errors[head] >= best * (_TOLERANCE if len(chosen) < _ENOUGH_HEADS else 1.0):
+    while candidates := [head for head in order if head not in heads]:
+        errors = {head: recording.mean_error([*heads, head]) for head in candidates}
+        head = min(candidates, key=lambda candidate: errors[candidate])
+        if errors[head] >= best * (_TOLERANCE if len(heads) < _ENOUGH_HEADS else 1.0):
             break
-        chosen, best = [*chosen, head], min(best, errors[head])
-    return chosen
+        heads, best = [*heads, head], min(best, errors[head])
+    return heads
 
 
 class KnownRecording:
@@ -112,15 +112,15 @@ class KnownRecording:
     def _groups(self) -> list[list[Utterance]]:
         """Return groups of utterances that fit the model's context."""
         most_ms = 1000 * self._model.checkpoint.context_s
-        found: list[list[Utterance]] = []
+        groups: list[list[Utterance]] = []
         for utterance in self._utterances:
             if not utterance.span or _around([utterance]).duration_ms > most_ms:
                 continue
-            if found and _around([*found[-1], utterance]).duration_ms <= most_ms:
-                found[-1].append(utterance)
+            if groups and _around([*groups[-1], utterance]).duration_ms <= most_ms:
+                groups[-1].append(utterance)
             else:
-                found.append([utterance])
-        return found
+                groups.append([utterance])
+        return groups
 
     def _window(self, utterances: Sequence[Utterance]) -> _KnownWindow:
         span = _around(utterances)
@@ -131,26 +131,26 @@ class KnownRecording:
         pairs = [(layer, at) for layer in range(config.decoder_layers) for at in range(config.decoder_attention_heads)]
         frames = max(1, round(span.duration_ms / self.step_ms))
         hidden = self._model.encode(self._recording.load(span))
-        weights = self._model.attention(hidden, [each.token for each in row], pairs)[:, :, :frames]
+        weights = self._model.attention(hidden, [token.token for token in row], pairs)[:, :, :frames]
         starts = {
-            index: (known.start_ms - span.start_ms, known.end_ms - span.start_ms)
-            for index, known in _known_spans(utterances, words).items()
+            index: (word_span.start_ms - span.start_ms, word_span.end_ms - span.start_ms)
+            for index, word_span in _known_spans(utterances, words).items()
         }
-        kept = dict(zip(pairs, weights.astype(np.float16), strict=True))
-        return _KnownWindow(row, starts, kept, self._speech.silence(span), self.step_ms)
+        by_head = dict(zip(pairs, weights.astype(np.float16), strict=True))
+        return _KnownWindow(row, starts, by_head, self._speech.silence(span), self.step_ms)
 
     @cached_property
     def single_heads(self) -> dict[LaggedHead, float]:
         """The heads that attend near the word of the token, with their lags and mean errors."""
         near = np.mean([window.mass_near_words() for window in self._windows], axis=0)
         pairs = list(self._windows[0].weights)
-        found = {}
+        errors = {}
         for at in np.argsort(-near)[:_CANDIDATES].tolist():
             layer, number = pairs[at]
             lag = int(float(np.median(self.errors_ms([LaggedHead(layer, number)]))) / self.step_ms)
             head = LaggedHead(layer, number, max(-_MAX_LAG, min(lag, _MAX_LAG)))
-            found[head] = self.mean_error([head])
-        return found
+            errors[head] = self.mean_error([head])
+        return errors
 
     def mean_error(self, heads: Sequence[LaggedHead]) -> float:
         """Return the mean error of a word's start in ms; large errors count less than they are."""
@@ -166,7 +166,7 @@ class _KnownWindow:
     """A window whose word times are known, relative to its start."""
 
     row: Sequence[TextToken]
-    known: Mapping[int, tuple[int, int]]
+    word_times: Mapping[int, tuple[int, int]]
     weights: Mapping[tuple[int, int], Weights]
     silence: Weights
     step_ms: float
@@ -176,8 +176,8 @@ class _KnownWindow:
         weights = np.stack(list(self.weights.values())).astype(np.float32)
         shares = []
         for at, token in enumerate(self.row):
-            if token.spoken and token.word in self.known:
-                start, end = self.known[token.word]
+            if token.spoken and token.word in self.word_times:
+                start, end = self.word_times[token.word]
                 first, last = (round(edge / self.step_ms) for edge in (start - _AROUND_MS, end + _AROUND_MS))
                 shares.append(weights[:, at, max(0, first) : max(0, last)].sum(axis=1))
         mean: npt.NDArray[np.float64] = np.mean(shares, axis=0)
@@ -186,8 +186,8 @@ class _KnownWindow:
     def errors_ms(self, heads: Sequence[LaggedHead]) -> npt.NDArray[np.float64]:
         weights = np.stack([self.weights[head.pair].astype(np.float32) for head in heads])
         times = token_spans(shifted_mean(weights, [head.lag for head in heads]), self.row, self.silence, self.step_ms)
-        first = ((word, places[0]) for word, places in spoken_places(self.row).items() if word in self.known)
-        return np.array([times[at][0] * self.step_ms - self.known[word][0] for word, at in first])
+        first = ((word, places[0]) for word, places in spoken_places(self.row).items() if word in self.word_times)
+        return np.array([times[at][0] * self.step_ms - self.word_times[word][0] for word, at in first])
 
 
 def _known_spans(utterances: Sequence[Utterance], words: Sequence[TextWord]) -> Mapping[int, TimeSpan]:

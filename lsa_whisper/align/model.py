@@ -104,12 +104,12 @@ def token_spans(weights: Weights, row: Sequence[TextToken], silence: Weights, st
         silence: How silent the frames are, from 0 to 1; missing ones are not.
         step_ms: Duration of a frame.
     """
-    in_code = [each.in_code for each in row]
-    kept = [each for each in row if not each.in_code]
-    begins = {places[0] for places in spoken_places(kept).values()}
-    continued = [at > 0 and at not in begins for at in range(len(kept))]
-    heard, letters = np.logical_not(in_code), [each.letters for each in kept]
-    spans = constrained_spans(weights[heard], letters, continued, silence, step_ms) if kept else []
+    in_code = [token.in_code for token in row]
+    tokens = [token for token in row if not token.in_code]
+    begins = {places[0] for places in spoken_places(tokens).values()}
+    continues = [at > 0 and at not in begins for at in range(len(tokens))]
+    is_spoken, letters = np.logical_not(in_code), [token.letters for token in tokens]
+    spans = constrained_spans(weights[is_spoken], letters, continues, silence, step_ms) if tokens else []
     return with_codes(spans, in_code, weights.shape[1])
 
 
@@ -119,11 +119,11 @@ def spoken_places(row: Sequence[TextToken]) -> dict[int, list[int]]:
     >>> spoken_places([TextToken(7, 0, True), TextToken(8, 0, True), TextToken(9, 0, False)])
     {0: [0, 1]}
     """
-    found: dict[int, list[int]] = {}
+    places: dict[int, list[int]] = {}
     for at, token in enumerate(row):
         if token.spoken:
-            found.setdefault(token.word, []).append(at)
-    return found
+            places.setdefault(token.word, []).append(at)
+    return places
 
 
 _ROWS_AT_ONCE = 16
@@ -176,15 +176,15 @@ class AlignmentModel:
         rows = [[*self._prompt, *text, *[self._end] * (longest - len(text))] for text in texts]
         inputs = torch.tensor(rows, device=hidden.device)
         with torch.inference_mode():
-            decoded = self._model.model.decoder(
+            states = self._model.model.decoder(
                 input_ids=inputs, encoder_hidden_states=hidden.expand(len(texts), -1, -1), use_cache=False
             ).last_hidden_state[:, begin:]
-            logits = self._model.proj_out(decoded).float()
+            logits = self._model.proj_out(states).float()
             total = logits.logsumexp(dim=-1)
             ends = (logits[:, :, self._end] - total).double().cpu().numpy()
             tokens = inputs[:, begin + 1 :, None]
-            chosen = (logits[:, :-1].gather(2, tokens)[:, :, 0] - total[:, :-1]).double().cpu().numpy()
-        return [(chosen[at, : len(text)], ends[at, : len(text) + 1]) for at, text in enumerate(texts)]
+            logprobs = (logits[:, :-1].gather(2, tokens)[:, :, 0] - total[:, :-1]).double().cpu().numpy()
+        return [(logprobs[at, : len(text)], ends[at, : len(text) + 1]) for at, text in enumerate(texts)]
 
     def attention(self, hidden: torch.Tensor, tokens: Sequence[int], heads: Sequence[Any]) -> Weights:
         """Return the cross-attention of some heads to known text, ``(heads, tokens, frames)``."""

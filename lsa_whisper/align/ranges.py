@@ -85,50 +85,50 @@ def divide(
 
 def _entered(best: dict[int, float], points: Sequence[int], skip: float) -> dict[int, tuple[float, int]]:
     """Return for each point the best score with which a window can start there, and the end of the window before."""
-    found: dict[int, tuple[float, int]] = {}
+    entries: dict[int, tuple[float, int]] = {}
     score, origin, last = _NEVER, -1, points[0]
     for point in points:
         score += skip * (point - last)
         if best.get(point, _NEVER) > score:
             score, origin = best[point], point
-        found[point], last = (score, origin), point
-    return found
+        entries[point], last = (score, origin), point
+    return entries
 
 
 def _window(
-    window: int, entered: dict[int, tuple[float, int]], ends: Sequence[int], score: ScoreTexts, skip: float
+    window: int, entries: dict[int, tuple[float, int]], ends: Sequence[int], score: ScoreTexts, skip: float
 ) -> tuple[dict[int, float], dict[int, tuple[int, int]]]:
     """Return the best score of each end of a window, and the start and the origin that it is reached from."""
-    starts = [start for start, (value, _) in entered.items() if value > _NEVER / 2]
+    starts = [start for start, (value, _) in entries.items() if value > _NEVER / 2]
     if len(starts) == len(ends) == 1:  # the anchors leave no choice
-        value, origin = entered[starts[0]]
+        value, origin = entries[starts[0]]
         return {ends[0]: value}, {ends[0]: (starts[0], origin)}
     best: dict[int, float] = {}
     step: dict[int, tuple[int, int]] = {}
     for start, scores in zip(starts, score(window, starts, ends[-1]), strict=True):
-        value, origin = entered[start]
+        value, origin = entries[start]
         for end in ends:
             if start <= end < start + len(scores) and value + scores[end - start] > best.get(end, _NEVER):
                 best[end], step[end] = value + float(scores[end - start]), (start, origin)
     for end in ends:  # all words up to there were skipped, and the window has none
         if end not in best:
             start = starts[0]
-            best[end], step[end] = entered[start][0] + skip * 2 * (end - start), (start, entered[start][1])
+            best[end], step[end] = entries[start][0] + skip * 2 * (end - start), (start, entries[start][1])
     return best, step
 
 
 def _traced(end: int, steps: Sequence[dict[int, tuple[int, int]]]) -> list[WordRange]:
-    found = []
+    ranges = []
     for step in reversed(steps):
         start, origin = step[end]
-        found.append(WordRange(start, end))
+        ranges.append(WordRange(start, end))
         end = origin
-    return found[::-1]
+    return ranges[::-1]
 
 
 def _thinned(candidates: range, preferred: frozenset[int]) -> list[int]:
     if len(candidates) <= _MAX_STARTS:
         return list(candidates)
-    chosen = [candidate for candidate in candidates if candidate in preferred]
-    places = np.linspace(0, max(0, len(chosen) - 1), _MAX_STARTS).round().astype(int)
-    return sorted({candidates[0], candidates[-1], *(chosen[at] for at in places if chosen)})
+    points = [candidate for candidate in candidates if candidate in preferred]
+    places = np.linspace(0, max(0, len(points) - 1), _MAX_STARTS).round().astype(int)
+    return sorted({candidates[0], candidates[-1], *(points[at] for at in places if points)})

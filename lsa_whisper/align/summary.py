@@ -28,11 +28,11 @@ class BulletDeviation:
         return f"line {self.line} is {abs(self.late_ms) / 1000:.1f} s off (too {side})"
 
 
-def bullet_deviations(utterances: Sequence[Utterance], found: Sequence[TimeSpan | None]) -> Iterator[BulletDeviation]:
+def bullet_deviations(utterances: Sequence[Utterance], spans: Sequence[TimeSpan | None]) -> Iterator[BulletDeviation]:
     """Yield the utterances whose bullet starts more than :data:`DEVIATION_MS` from where their words were found."""
-    for each, span in zip(utterances, found, strict=True):
-        if each.span and span and abs(each.span.start_ms - span.start_ms) > DEVIATION_MS:
-            yield BulletDeviation(each.line or 0, each.span.start_ms - span.start_ms)
+    for utterance, span in zip(utterances, spans, strict=True):
+        if utterance.span and span and abs(utterance.span.start_ms - span.start_ms) > DEVIATION_MS:
+            yield BulletDeviation(utterance.line or 0, utterance.span.start_ms - span.start_ms)
 
 
 @dataclass(frozen=True)
@@ -102,14 +102,14 @@ class AlignmentSummary:
         aligned b/a.cha: 3 of 3 utterances
         1 aligned, 0 kept, 0 failed
         """
-        lines = [line for each in self.done for line in each.lines()]
-        lines += [f"failed  {each.reason}" for each in self.failed]
+        lines = [line for file in self.done for line in file.lines()]
+        lines += [f"failed  {failure.reason}" for failure in self.failed]
         if self.review is not None:
             lines.append(f"review: {self.review}")
-            kept_before = [each.target for each in self.done if each.skipped]
+            kept_before = [file.target for file in self.done if file.skipped]
             lines += [
                 f"not in the review: {path} (aligned before; delete it to align it again)" for path in kept_before
             ]
-        kept = sum(each.skipped for each in self.done)
-        action = "checked" if any(each.checked for each in self.done) else "aligned"
-        return "\n".join([*lines, f"{len(self.done) - kept} {action}, {kept} kept, {len(self.failed)} failed"])
+        skips = sum(file.skipped for file in self.done)
+        action = "checked" if any(file.checked for file in self.done) else "aligned"
+        return "\n".join([*lines, f"{len(self.done) - skips} {action}, {skips} kept, {len(self.failed)} failed"])

@@ -79,15 +79,18 @@ def text_words(utterances: Sequence[Utterance]) -> list[TextWord]:
     >>> [word.text for word in text_words([utterance("CHI", "the [/] the &+sto story xxx .")])]
     ['the', 'the', 'sto-', 'story']
     """
-    found = []
-    for number, each in enumerate(utterances):
+    words = []
+    for number, utterance in enumerate(utterances):
         disfluent = {
-            at for event in each.events() if event.kind in NON_WORDS | RETRACES for at in range(event.start, event.end)
+            at
+            for event in utterance.events()
+            if event.kind in NON_WORDS | RETRACES
+            for at in range(event.start, event.end)
         }
-        for position, word in enumerate(each.verbatim()):
+        for position, word in enumerate(utterance.verbatim()):
             if word not in UNTRANSCRIBED and word_key(word):
-                found.append(TextWord(number, position, word, position in disfluent))
-    return found
+                words.append(TextWord(number, position, word, position in disfluent))
+    return words
 
 
 def text_tokens(
@@ -99,7 +102,7 @@ def text_tokens(
     Punctuation and signs belong to the word before them, or to the first word of the utterance; signs of a block or a
     prolongation to the word that begins with it.
     """
-    found: list[TextToken] = []
+    tokens: list[TextToken] = []
     of_utterance: dict[int, list[int]] = {}
     for index, word in enumerate(words):
         of_utterance.setdefault(word.utterance, []).append(index)
@@ -108,11 +111,11 @@ def text_tokens(
         ids = tokenizer.encode(f" {text}", add_special_tokens=False) if text else []
         texts = [str(tokenizer.decode([token], clean_up_tokenization_spaces=False)) for token in ids]
         places = words_of_tokens(texts, [words[index].text for index in indices])
-        found += [
-            TextToken(token, indices[at], spoken, len(letters_of(own)) if spoken else 0, in_code)
-            for token, own, (at, spoken), in_code in zip(ids, texts, places, in_speaker_code(texts), strict=True)
+        tokens += [
+            TextToken(token, indices[at], is_spoken, len(letters_of(own)) if is_spoken else 0, in_code)
+            for token, own, (at, is_spoken), in_code in zip(ids, texts, places, in_speaker_code(texts), strict=True)
         ]
-    return found
+    return tokens
 
 
 def _label(utterance: Utterance, labels: Labels) -> str:

@@ -48,9 +48,9 @@ def read_plain_text(path: Path, *, language: str, media: str) -> Transcript:
 
 def _utterances(text: str, language: str) -> Iterator[Utterance]:
     for line in text.splitlines():
-        named = _SPEAKER.match(line)
-        speaker, spoken = (named[1], line[named.end() :]) if named else ("PAR", line)
-        yield from decode(spoken, Labels("verbatim"), speaker=speaker, language=language).utterances
+        match = _SPEAKER.match(line)
+        speaker, words = (match[1], line[match.end() :]) if match else ("PAR", line)
+        yield from decode(words, Labels("verbatim"), speaker=speaker, language=language).utterances
 
 
 _LINE_END = re.compile(r"[ \t]*(?:\r\n?|\n)?\Z")
@@ -60,15 +60,15 @@ _BULLET_AND_SPACE = re.compile(r"(?:(?:\r\n?|\n)?[ \t]+)?\x15[^\x15]*\x15")
 def with_times(utterance: Utterance, span: TimeSpan, words: Sequence[TimedWord]) -> Utterance:
     r"""Return the utterance with a bullet at the end of its main tier and its words in ``%wor``.
 
-    >>> made = with_times(Utterance("CHI", "*CHI:\thello .\n"), TimeSpan(0, 900), [("hello", TimeSpan(0, 800))])
-    >>> made.main, made.tiers[0].raw
+    >>> result = with_times(Utterance("CHI", "*CHI:\thello .\n"), TimeSpan(0, 900), [("hello", TimeSpan(0, 800))])
+    >>> result.main, result.tiers[0].raw
     ('*CHI:\thello . \x150_900\x15\n', '%wor:\thello \x150_800\x15 .\n')
     """
     plain = without_times(utterance)
     at = _LINE_END.search(plain.main).start()  # type: ignore[union-attr]  # the pattern matches any text
     main = f"{plain.main[:at]} {_bullet(span)}{plain.main[at:]}"
-    made = replace(plain, main=main)
-    return with_word_tier(made, words) if words else made
+    result = replace(plain, main=main)
+    return with_word_tier(result, words) if words else result
 
 
 def with_word_tier(utterance: Utterance, words: Sequence[TimedWord]) -> Utterance:

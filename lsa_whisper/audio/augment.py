@@ -39,17 +39,17 @@ class Augmentation:
 
     def problems(self) -> list[str]:
         """Return a message for each invalid setting."""
-        found = []
+        problems = []
         if not 0 <= self.speed_perturbation < 0.5:
-            found.append(f"speed_perturbation: must be at least 0 and below 0.5, not {self.speed_perturbation:g}")
+            problems.append(f"speed_perturbation: must be at least 0 and below 0.5, not {self.speed_perturbation:g}")
         if len(self.noise_snr_db) not in (0, 2) or list(self.noise_snr_db) != sorted(self.noise_snr_db):
-            found.append("noise_snr_db: must be two numbers, the lower first")
-        found += [
+            problems.append("noise_snr_db: must be two numbers, the lower first")
+        problems += [
             f"{name}: must be between 0 and 1, not {share:g}"
             for name, share in (("mask_time_prob", self.mask_time_prob), ("mask_feature_prob", self.mask_feature_prob))
             if not 0 <= share <= 1
         ]
-        found += [
+        problems += [
             f"{name}: must be 1 or more, not {length}"
             for name, length in (
                 ("mask_time_length", self.mask_time_length),
@@ -57,7 +57,7 @@ class Augmentation:
             )
             if length is not None and length < 1
         ]
-        return found
+        return problems
 
     def draw_speed(self, samples: int, max_samples: int, rng: np.random.Generator) -> float:
         """Return the speed factor that :meth:`apply` draws first, for so many samples; 1 without perturbation."""

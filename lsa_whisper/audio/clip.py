@@ -56,7 +56,7 @@ def decode_audio(data: bytes, place: str) -> Samples:
         samples, rate = sf.read(io.BytesIO(data), dtype="float32")
     except sf.LibsndfileError as error:
         raise AudioError(f"{place}: the audio inside cannot be read; prepare the shards again") from error
-    mixed = mono(samples)
+    signal = mono(samples)
     if rate != SAMPLE_RATE_HZ:
-        mixed = soxr.resample(mixed, rate, SAMPLE_RATE_HZ).astype(np.float32, copy=False)
-    return mixed
+        signal = soxr.resample(signal, rate, SAMPLE_RATE_HZ).astype(np.float32, copy=False)
+    return signal

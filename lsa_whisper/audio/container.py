@@ -107,14 +107,14 @@ def decode_container(path: Path, first: int = 0, channel: int | None = None) -> 
     """
     with _sound(path) as (container, stream):
         pending: list[_Frame] = []
-        held = 0
+        count = 0
         for at, samples in _fill_gaps(_frames(container, stream, first), stream.rate, first):
             pending.append(samples[max(0, first - at) :])
-            held += len(pending[-1])
-            if held >= stream.rate:
+            count += len(pending[-1])
+            if count >= stream.rate:
                 yield _mono(np.concatenate(pending), channel)
-                pending, held = [], 0
-        if held:
+                pending, count = [], 0
+        if count:
             yield _mono(np.concatenate(pending), channel)
 
 
@@ -126,7 +126,7 @@ def _sound(path: Path) -> Iterator[tuple[Any, Any]]:
         file.seek(0)
         options = {"protocol_whitelist": "none"}
         with av.open(file, "r", name, container_options=options, metadata_errors="ignore") as container:
-            stream = next((each for each in container.streams.audio if each.codec_context), None)
+            stream = next((candidate for candidate in container.streams.audio if candidate.codec_context), None)
             if stream is None:
                 raise ValueError("it has no sound that can be decoded")
             stream.codec_context.thread_count = 1
@@ -149,8 +149,8 @@ def _demuxer(head: bytes, suffix: str) -> str:
 
 def _frames(container: Any, stream: Any, first: int) -> Iterator[tuple[int | None, _Frame]]:
     """Yield the place of each decoded frame, ``None`` if unknown, and its samples; from a little before ``first``."""
-    decoded = _decoded(container, stream)
-    frame = next(decoded, None)
+    frames = _decoded(container, stream)
+    frame = next(frames, None)
     if frame is None:
         return
     place = _places(container, stream, frame)
@@ -158,14 +158,14 @@ def _frames(container: Any, stream: Any, first: int) -> Iterator[tuple[int | Non
     if skipped_s > 1 and _is_seekable(container, stream) and frame.pts is not None:
         ahead = int((skipped_s - place(frame.pts) / stream.rate) / stream.time_base)
         container.seek(frame.pts + ahead, stream=stream)
-        decoded = _decoded(container, stream)
-        next(decoded, None)  # lacks what overlaps with the one before it
-        frame = next(decoded, None)
+        frames = _decoded(container, stream)
+        next(frames, None)  # lacks what overlaps with the one before it
+        frame = next(frames, None)
     while frame is not None:
         if frame.sample_rate != stream.rate:
             raise ValueError(f"its sample rate changes from {stream.rate} to {frame.sample_rate} Hz")
         yield None if frame.pts is None else place(frame.pts), _array(frame, stream.channels)
-        frame = next(decoded, None)
+        frame = next(frames, None)
 
 
 def _decoded(container: Any, stream: Any) -> Iterator[Any]:

@@ -42,9 +42,9 @@ def missing_share(path: Path) -> float:
             if name == b"ds64":  # sizes of more than 4 GB
                 large = struct.unpack("<Q", file.read(16)[8:].ljust(8, b"\0"))[0]
             if name in (b"data", b"SSND"):
-                announced = large or size
-                missing = 0 if size in _UNKNOWN and not large else max(0, announced - (end - at - 8))
-                return missing / announced if announced else 0.0
+                length = large or size
+                missing = 0 if size in _UNKNOWN and not large else max(0, length - (end - at - 8))
+                return missing / length if length else 0.0
             at += 8 + size + size % 2
     return 0.0
 
@@ -78,17 +78,17 @@ def keep_messages(path: Path, messages: list[str]) -> Iterator[None]:
     if path.suffix.lower() != ".mp3":
         yield
         return
-    with _one_at_a_time, tempfile.TemporaryFile() as kept:
+    with _one_at_a_time, tempfile.TemporaryFile() as file:
         sys.stderr.flush()
         terminal = os.dup(2)
-        os.dup2(kept.fileno(), 2)
+        os.dup2(file.fileno(), 2)
         try:
             yield
         finally:
             sys.stderr.flush()
             os.dup2(terminal, 2)
-            kept.seek(0)
-            for line in kept:
+            file.seek(0)
+            for line in file:
                 if not _MPG123.search(line):
                     os.write(terminal, line)
                 elif line.strip() and len(messages) < _MAX_MESSAGES:

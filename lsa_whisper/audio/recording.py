@@ -73,14 +73,14 @@ class Recording:
         Raises:
             AudioError: The file is missing, has no readable audio, or has no such channel.
         """
-        opened = cls._open(Path(path))
+        recording = cls._open(Path(path))
         if channel is not None:
-            if not 0 <= channel < opened.channels:
-                raise AudioError(f"{path}: has no channel {channel + 1}; it has {opened.channels}")
-            return replace(opened, channel=channel)
-        if opened.channels != 2 or (louder := cancelling_channel(excerpts(opened))) is None:
-            return opened
-        return replace(opened, channel=louder, cancels=True)
+            if not 0 <= channel < recording.channels:
+                raise AudioError(f"{path}: has no channel {channel + 1}; it has {recording.channels}")
+            return replace(recording, channel=channel)
+        if recording.channels != 2 or (louder := cancelling_channel(excerpts(recording))) is None:
+            return recording
+        return replace(recording, channel=louder, cancels=True)
 
     @classmethod
     def _open(cls, path: Path) -> Recording:
@@ -131,17 +131,17 @@ class Recording:
         """
         size = max(1, round(block_s * SAMPLE_RATE_HZ))
         pending: list[Samples] = []
-        held = 0
+        count = 0
         for chunk in _chunks(self):
             pending.append(chunk)
-            held += len(chunk)
-            if held >= size:
-                joined = np.concatenate(pending)
-                whole = held // size * size
+            count += len(chunk)
+            if count >= size:
+                block = np.concatenate(pending)
+                whole = count // size * size
                 for start in range(0, whole, size):
-                    yield joined[start : start + size]
-                pending, held = [joined[whole:]], held - whole
-        if held:
+                    yield block[start : start + size]
+                pending, count = [block[whole:]], count - whole
+        if count:
             yield np.concatenate(pending)
 
 
@@ -168,7 +168,7 @@ def _open_soundfile(path: Path) -> Recording | None:
             rate, channels, frames = file.samplerate, file.channels, file.frames
             if frames < 1 or not RATES_HZ[0] <= rate <= RATES_HZ[1]:
                 return None
-            claimed = frames
+            header_frames = frames
             if not _last_frame_reads(file):
                 frames = _count_frames(path)
     except sf.LibsndfileError:
@@ -176,7 +176,7 @@ def _open_soundfile(path: Path) -> Recording | None:
     if frames < 1:
         return None
     missing = missing_share(path)
-    header_s = claimed / rate / (1 - missing) if missing < 1 else claimed / rate
+    header_s = header_frames / rate / (1 - missing) if missing < 1 else header_frames / rate
     return Recording(
         path, frames / rate, rate, channels, header_s=header_s, breaks_off=missing > 0 or is_ogg_cut_off(path)
     )
@@ -195,8 +195,8 @@ def _count_frames(path: Path) -> int:
     count = 0
     with _sound_file(path) as file:
         try:
-            while got := len(file.read(4096, dtype="float32")):
-                count += got
+            while length := len(file.read(4096, dtype="float32")):
+                count += length
         except sf.LibsndfileError:
             pass
     return count
@@ -258,8 +258,8 @@ def _read(recording: Recording, first: int, last: int) -> Iterator[Samples]:
 
 def _decode_soundfile(recording: Recording, first: int, last: int) -> Iterator[Samples]:
     with keep_messages(recording.path, recording.messages):
-        opened = _sound_file(recording.path)
-    with opened as file:
+        source = _sound_file(recording.path)
+    with source as file:
         file.seek(first)
         for at in range(first, last, _BLOCK):
             with keep_messages(recording.path, recording.messages):
@@ -276,10 +276,10 @@ def _unreadable_error(recording: Recording, reason: str) -> AudioError:
 
 def _open_container(path: Path) -> Recording | None:
     """Return the recording as read by PyAV, or ``None`` if PyAV finds no audio."""
-    if not (found := container.probe(path)):
+    if not (stream := container.probe(path)):
         return None
-    duration_s = found.frames / found.rate_hz
-    return Recording(path, duration_s, found.rate_hz, found.channels, "av", found.header_s)
+    duration_s = stream.frames / stream.rate_hz
+    return Recording(path, duration_s, stream.rate_hz, stream.channels, "av", stream.header_s)
 
 
 def excerpts(recording: Recording) -> Iterator[npt.NDArray[np.float32]]:
@@ -289,8 +289,8 @@ def excerpts(recording: Recording) -> Iterator[npt.NDArray[np.float32]]:
         start_ms = int((recording.duration_s * 1000 - length_ms) * share / (_EXCERPTS - 1))
         span = TimeSpan(start_ms, start_ms + length_ms)
         try:
-            both = [replace(recording, channel=channel).load(span) for channel in range(recording.channels)]
+            sides = [replace(recording, channel=channel).load(span) for channel in range(recording.channels)]
         except AudioError:  # damaged there; reported when the recording is read
             continue
-        shorter = min(map(len, both))
-        yield np.stack([each[:shorter] for each in both], axis=1)
+        shorter = min(map(len, sides))
+        yield np.stack([side[:shorter] for side in sides], axis=1)

@@ -27,11 +27,11 @@ def mono(samples: npt.NDArray[np.float32], channel: int | None = None) -> Sample
         channel: Return this channel alone.
     """
     if samples.ndim == 2:
-        mixed = samples.mean(axis=1, dtype=np.float32) if channel is None else samples[:, channel]
+        signal = samples.mean(axis=1, dtype=np.float32) if channel is None else samples[:, channel]
     else:
-        mixed = samples
+        signal = samples
     # A float wav may contain NaN or infinity; one such sample would corrupt all features of its window.
-    return np.nan_to_num(mixed, nan=0.0, posinf=0.0, neginf=0.0)
+    return np.nan_to_num(signal, nan=0.0, posinf=0.0, neginf=0.0)
 
 
 _CANCELLED = 0.1
@@ -67,6 +67,6 @@ def cancelling_channel(blocks: Iterable[npt.NDArray[np.float32]]) -> int | None:
     powers = np.zeros(3)
     for block in blocks:
         finite = np.nan_to_num(block.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
-        powers += [np.square(each).sum() for each in (finite[:, 0], finite[:, 1], finite.mean(axis=1))]
+        powers += [np.square(signal).sum() for signal in (finite[:, 0], finite[:, 1], finite.mean(axis=1))]
     louder = int(powers[1] > powers[0])
     return louder if powers[2] < _CANCELLED * powers[louder] else None

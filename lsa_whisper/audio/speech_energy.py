@@ -113,8 +113,8 @@ class SpeechActivity:
         ((50, 100), (150, 200))
         """
         first, last = round(span.start_ms / 1000 / FRAME_S), round(span.end_ms / 1000 / FRAME_S)
-        cut = ((max(start, first), min(end, last)) for start, end in self.regions)
-        return SpeechActivity(self.level_db, tuple((start, end) for start, end in cut if start < end), self.voiced)
+        parts = ((max(start, first), min(end, last)) for start, end in self.regions)
+        return SpeechActivity(self.level_db, tuple((start, end) for start, end in parts if start < end), self.voiced)
 
 
 def _within(regions: tuple[tuple[int, int], ...], span: TimeSpan) -> tuple[tuple[float, float], ...]:
@@ -123,8 +123,8 @@ def _within(regions: tuple[tuple[int, int], ...], span: TimeSpan) -> tuple[tuple
     first = bisect_right(regions, begin_ms / frame_ms, key=lambda region: region[1])
     last = bisect_left(regions, span.end_ms / frame_ms, lo=first, key=lambda region: region[0])
     near = (TimeSpan(round(start * frame_ms), round(end * frame_ms)) for start, end in regions[first:last])
-    inside = (each & span for each in near)
-    return tuple(((each.start_ms - begin_ms) / 1000, (each.end_ms - begin_ms) / 1000) for each in inside if each)
+    inside = (part & span for part in near)
+    return tuple(((part.start_ms - begin_ms) / 1000, (part.end_ms - begin_ms) / 1000) for part in inside if part)
 
 
 def find_speech(blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> SpeechActivity:

@@ -36,7 +36,7 @@ def pack_windows(speech: SpeechActivity, *, context_s: float, duration_s: float)
     longest = max(1, math.floor(context_s / FRAME_S))
     windows = []
     for stretch in _without_long_silence(speech):
-        parts = [each for part in stretch for each in _split(speech, part, longest)]
+        parts = [piece for part in stretch for piece in _split(speech, part, longest)]
         windows += _packed(parts, longest)
     return _spans(windows, duration_s)
 
@@ -64,14 +64,14 @@ class _Part:
 def _margins(regions: Sequence[tuple[int, int]], frames: int) -> list[_Part]:
     """Return the regions with a margin on each side, at most half-way to the neighboring region."""
     margin = round(_MARGIN_S / FRAME_S)
-    widened = []
+    parts = []
     for index, (start, end) in enumerate(regions):
         before = regions[index - 1][1] if index else None
         after = regions[index + 1][0] if index + 1 < len(regions) else None
         first = max(0, start - margin) if before is None else max(start - margin, (before + start) // 2)
         last = min(frames, end + margin) if after is None else min(end + margin, (end + after) // 2)
-        widened.append(_Part(first, last, start - (before or 0)))
-    return widened
+        parts.append(_Part(first, last, start - (before or 0)))
+    return parts
 
 
 def _split(speech: SpeechActivity, part: _Part, longest: int) -> list[_Part]:
@@ -106,7 +106,7 @@ def _without_long_silence(speech: SpeechActivity) -> list[list[_Part]]:
 def _packed(parts: Sequence[_Part], longest: int) -> list[tuple[int, int]]:
     """Return windows that contain all parts, none longer than ``longest``, with the lowest total cost."""
     cheapest = [0.0]  # lowest cost of the windows up to each part
-    opened = [0]  # first part of the last of these windows
+    starts = [0]  # first part of the last of these windows
     for end, last in enumerate(parts):
         costs = []
         for first in range(end, -1, -1):
@@ -116,10 +116,10 @@ def _packed(parts: Sequence[_Part], longest: int) -> list[tuple[int, int]]:
             costs.append((cheapest[first] + _WINDOW_COST + cut, first))
         cost, first = min(costs)
         cheapest.append(cost)
-        opened.append(first)
+        starts.append(first)
     windows = []
     end = len(parts)
     while end:
-        windows.append((parts[opened[end]].start, parts[end - 1].end))
-        end = opened[end]
+        windows.append((parts[starts[end]].start, parts[end - 1].end))
+        end = starts[end]
     return windows[::-1]

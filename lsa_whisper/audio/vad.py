@@ -58,9 +58,9 @@ def detect_speech(name: str, blocks: Iterable[npt.NDArray[np.float32]], rate_hz:
     # The model's chunks last 32 ms, frames 20 ms: a frame gets the probability of the chunk around its middle.
     middles = ((np.arange(len(level)) + 0.5) * FRAME_S * _RATE_HZ / _CHUNK).astype(int)
     chunks = np.minimum(middles, len(probabilities) - 1)
-    heard = _active(probabilities[chunks] if len(probabilities) else np.zeros(len(level), np.float32))
-    voiced = merge_active_frames(heard)
-    regions = voiced if name == "silero" else merge_active_frames(heard | loud_frames(level, heard))
+    active = _active(probabilities[chunks] if len(probabilities) else np.zeros(len(level), np.float32))
+    voiced = merge_active_frames(active)
+    regions = voiced if name == "silero" else merge_active_frames(active | loud_frames(level, active))
     return SpeechActivity(level, regions, voiced)
 
 
@@ -107,8 +107,8 @@ def _whole_chunks(blocks: Iterable[npt.NDArray[np.float32]]) -> Iterator[npt.NDA
 
 def _weights() -> Path:
     """Return the file with the weights, found without importing its package."""
-    found = find_spec("silero_vad")
-    for folder in (found.submodule_search_locations or ()) if found else ():
+    package = find_spec("silero_vad")
+    for folder in (package.submodule_search_locations or ()) if package else ():
         path = Path(folder) / "data" / "silero_vad.jit"
         if path.is_file():
             return path

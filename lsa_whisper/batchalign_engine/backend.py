@@ -158,9 +158,9 @@ class LsaWhisperBackend(ASR, UtSeg):
         self._transcripts[item.source_id] = transcript
         for key in [key for key in self._waiting if key[0] == item.source_id]:
             del self._waiting[key]  # left by an interrupted run on the same recording
-        for each, span in spans:
-            self._waiting[(item.source_id, span.start_ms, span.end_ms)].append(each)
-        return AsrOutput(source_id=item.source_id, segments=[_opaque(each.speaker, span) for each, span in spans])
+        for entry, span in spans:
+            self._waiting[(item.source_id, span.start_ms, span.end_ms)].append(entry)
+        return AsrOutput(source_id=item.source_id, segments=[_opaque(entry.speaker, span) for entry, span in spans])
 
     def _segment(self, item: UtSegInput) -> UtSegOutput:
         rows = item.segments
@@ -171,9 +171,9 @@ class LsaWhisperBackend(ASR, UtSeg):
                 f"{item.source_id}: the engine lsa segments only what it has transcribed itself; give the same backend "
                 "as asr_backend and as utseg_backend"
             )
-        each = waiting.popleft()
-        text, own = wording(each, self._language)
-        times = each.word_times if own else []
+        entry = waiting.popleft()
+        text, own = wording(entry, self._language)
+        times = entry.word_times if own else []
         # Without words Batchalign keeps its xxx, so an utterance without word times gets one xxx over its whole time;
         # ``finish`` removes that %wor line.
         words = [_word(word, at) for word, at in times] or [_word("xxx", span)]
@@ -188,9 +188,9 @@ def _timed(utterances: Sequence[Utterance], total_ms: int) -> list[tuple[Utteran
     """
     timed: list[tuple[Utterance, TimeSpan]] = []
     last_ms = 0
-    for each in utterances:
-        span = each.span or TimeSpan(last_ms, last_ms + 1)
-        timed.append((each, span))
+    for entry in utterances:
+        span = entry.span or TimeSpan(last_ms, last_ms + 1)
+        timed.append((entry, span))
         last_ms = span.end_ms
     return timed or [(utterance("PAR", UNINTELLIGIBLE_UTTERANCE), TimeSpan(0, total_ms))]
 

@@ -50,8 +50,8 @@ def bare_words(utterance: Utterance) -> str:
     >>> bare_words(utterance("PAR", "I saw | &-um 12 dog’s ?"))
     "I saw um dog's ?"
     """
-    found = [_LETTERS.findall(word.replace("’", "'")) for word in utterance.verbatim()]
-    words = [part for parts in found for part in parts]
+    groups = [_LETTERS.findall(word.replace("’", "'")) for word in utterance.verbatim()]
+    words = [part for parts in groups for part in parts]
     end = utterance.terminator[-1:] if utterance.terminator[-1:] in {".", "?", "!"} else "."
     return " ".join([*words, end]) if words else UNINTELLIGIBLE_UTTERANCE
 
@@ -96,8 +96,8 @@ def _name_speakers(document: CHATFile, original: Transcript) -> None:
     speakers = {person.code: _speaker(person) for person in people}
     # A recording without words has one xxx, which has no speaker.
     codes = [utterance.speaker for utterance in original.utterances] or [people[0].code]
-    for each, code in zip(document.utterances, codes, strict=True):
-        each.speaker = speakers[code]
+    for block, code in zip(document.utterances, codes, strict=True):
+        block.speaker = speakers[code]
 
 
 def _speaker(person: Participant) -> Speaker:
@@ -116,6 +116,6 @@ def _without_placeholders(text: str) -> Transcript:
     transcript = chat.parse(text)
     for at, block in enumerate(transcript.blocks):
         if isinstance(block, chat.Utterance):
-            kept = tuple(tier for tier in block.tiers if not _NO_TIMES.match(tier.raw))
-            transcript.blocks[at] = chat.Utterance(block.speaker, block.main, kept, block.line)
+            tiers = tuple(tier for tier in block.tiers if not _NO_TIMES.match(tier.raw))
+            transcript.blocks[at] = chat.Utterance(block.speaker, block.main, tiers, block.line)
     return chat.parse(chat.serialize(transcript))

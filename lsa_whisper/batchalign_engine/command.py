@@ -58,7 +58,7 @@ def register(*, word_times: bool = False, diarized: bool = False) -> None:
         previous.word_times, previous.diarized = word_times, diarized
         return
     verify_command_module(module, version)
-    engines = {each.name: each.value for each in module.AsrEngine} | {ENGINE: ENGINE}
+    engines = {member.name: member.value for member in module.AsrEngine} | {ENGINE: ENGINE}
     enum: Any = Enum  # with members that are known only at run time
     module.AsrEngine = enum("AsrEngine", engines, type=str, module=_MODULE)
     module._DEFAULT_MODEL = {module.AsrEngine(key.value): name for key, name in module._DEFAULT_MODEL.items()}
@@ -71,15 +71,15 @@ def verify_command_module(module: Any, version: str) -> None:
     Raises:
         LsaWhisperError: Names every part that has changed.
     """
-    changed = [name for name, known in _EXPECTED.items() if _parameters(getattr(module, name, None)) != known]
+    changes = [name for name, parameters in _EXPECTED.items() if _parameters(getattr(module, name, None)) != parameters]
     engines = getattr(module, "AsrEngine", None)
     if not (inspect.isclass(engines) and issubclass(engines, str) and issubclass(engines, Enum)):
-        changed.append("AsrEngine")
+        changes.append("AsrEngine")
     if not isinstance(getattr(module, "_DEFAULT_MODEL", None), dict):
-        changed.append("_DEFAULT_MODEL")
-    if changed:
+        changes.append("_DEFAULT_MODEL")
+    if changes:
         raise LsaWhisperError(
-            f"Batchalign {version} has changed {', '.join(changed)} since 0.10.7, so --engine lsa cannot be added to "
+            f"Batchalign {version} has changed {', '.join(changes)} since 0.10.7, so --engine lsa cannot be added to "
             "its command; use lsa-whisper batchalign transcribe, or install batchalign==0.10.7"
         )
 
@@ -103,8 +103,8 @@ class _Engine:
     ) -> tuple[Any, bool]:
         """Return the backend of an engine, and whether it separates speakers."""
         if engine.value != ENGINE:
-            found: tuple[Any, bool] = self._build_asr(ba, engine, model, lang, num_speakers, device)
-            return found
+            result: tuple[Any, bool] = self._build_asr(ba, engine, model, lang, num_speakers, device)
+            return result
         from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend
 
         if not model:

@@ -138,9 +138,9 @@ class _Run:
         self._report_speakers(audio, len({utterance.speaker for utterance in transcript.utterances}))
         return TranscribedFile(audio, target)
 
-    def _report_speakers(self, audio: Path, found: int) -> None:
-        if self._expected is not None and found != self._expected:
-            print(f"{audio.name}: {found} speakers written, {self._expected} expected", file=sys.stderr)
+    def _report_speakers(self, audio: Path, count: int) -> None:
+        if self._expected is not None and count != self._expected:
+            print(f"{audio.name}: {count} speakers written, {self._expected} expected", file=sys.stderr)
 
 
 def _recording(audio: Path) -> Recording:

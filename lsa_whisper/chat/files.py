@@ -37,8 +37,8 @@ def media_name(stem: str) -> str:
     """
     if not any(_is_rejected(character) for character in stem) and not _EXTENSION.search(stem):
         return stem
-    kept = "".join("_" if _is_rejected(character) else character for character in _EXTENSION.sub(r"_\1", stem))
-    return re.sub("_{2,}", "_", kept).strip("_") or "recording"
+    name = "".join("_" if _is_rejected(character) else character for character in _EXTENSION.sub(r"_\1", stem))
+    return re.sub("_{2,}", "_", name).strip("_") or "recording"
 
 
 def corpus_of(folder: str) -> str:

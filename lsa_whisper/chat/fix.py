@@ -35,7 +35,7 @@ def fix(text: str) -> str:
     """
     blocks = parse(text).blocks
     timed = any(not isinstance(block, Line) and re.search(r"\d+_\d+", block.body) for block in blocks)
-    lines = [fixed for block in blocks for fixed in _lines(block, timed)]
+    lines = [line for block in blocks for line in _lines(block, timed)]
     newline = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
     return "".join(_framed(lines, newline)) if lines else text
 
@@ -67,8 +67,8 @@ def _layout(raw: str) -> str:
     """Return a line with one tab after its colon and none elsewhere."""
     if not _NAME.match(raw):
         raw = _NO_COLON.sub(r"\1:\t", raw, count=1)
-    named = _NAME.match(raw)
-    head, rest = (f"{named[1]}:\t", raw[named.end() :]) if named else ("", raw)
+    match = _NAME.match(raw)
+    head, rest = (f"{match[1]}:\t", raw[match.end() :]) if match else ("", raw)
     return head + (_TABS.sub(lambda match: f"{match[1]}\t" if match[1] else " ", rest) if "\t" in rest else rest)
 
 
@@ -95,7 +95,7 @@ def _age(text: str) -> str:
 
 def _sex(text: str) -> str:
     sex = text.strip().lower()
-    return next((known for known in SEXES if sex in (known, known[0])), text)
+    return next((value for value in SEXES if sex in (value, value[0])), text)
 
 
 def _media(raw: str, timed: bool) -> str:

@@ -82,7 +82,7 @@ def count_as_flucalc(utterance: Utterance, counts: Counts) -> None:
 
 def _inner_pauses(tokens: Sequence[Token]) -> int:
     """Count the pauses between words; a bullet is a word."""
-    before = next((at for at, one in enumerate(tokens) if _is_word(one, ("word", "linker", "terminator"))), None)
+    before = next((at for at, token in enumerate(tokens) if _is_word(token, ("word", "linker", "terminator"))), None)
     behind = next((at for at in reversed(range(len(tokens))) if _is_word(tokens[at], ("word", "bullet"))), 0)
     return 0 if before is None else sum(token.kind == "pause" for token in tokens[before:behind])
 
@@ -121,10 +121,10 @@ def _texts(item: Item) -> Iterator[str]:
 
 def words_and_syllables(utterances: Iterable[Utterance]) -> tuple[int, int] | None:
     """Return FluCalc's denominators, or ``None`` if no utterance has a ``%mor`` tier."""
-    tagged = [one for one in utterances if any(tier.name == "%mor" for tier in one.tiers)]
-    if not tagged:
+    with_mor = [utterance for utterance in utterances if any(tier.name == "%mor" for tier in utterance.tiers)]
+    if not with_mor:
         return None
-    words = [word for utterance in tagged for word in _tagged_words(utterance.tree.items)]
+    words = [word for utterance in with_mor for word in _tagged_words(utterance.tree.items)]
     return len(words), sum(vowel_groups(part) for word in words for part in word.split("+"))
 
 
@@ -133,9 +133,9 @@ def _tagged_words(items: Sequence[Item]) -> Iterator[str]:
     for item in items:
         if isinstance(item, Marker) or any(code.startswith(("[/", "[e]")) for code in item.codes):
             continue
-        replaced = replacement(item.codes)
-        if replaced is not None:
-            yield from (word for words in replaced for word in words if read_word(word).kind is WordKind.WORD)
+        replacements = replacement(item.codes)
+        if replacements is not None:
+            yield from (word for words in replacements for word in words if read_word(word).kind is WordKind.WORD)
         elif not isinstance(item, Word):
             yield from _tagged_words(item.items)
         elif read_word(item.text).kind is WordKind.WORD and read_word(item.text).fluent:

@@ -48,8 +48,8 @@ class Fluency:
     @property
     def td(self) -> int:
         """Typical disfluencies."""
-        revised = ("phrase_repetition", "word_revision", "phrase_revision")
-        return self._in_group("td") + sum(self.counts[name] for name in revised)
+        revisions = ("phrase_repetition", "word_revision", "phrase_revision")
+        return self._in_group("td") + sum(self.counts[name] for name in revisions)
 
     def _in_group(self, group: str) -> int:
         return sum(self.counts[kind] for kind in Disfluency if kind.row.flucalc == group)
@@ -57,8 +57,8 @@ class Fluency:
     @property
     def weighted_sld(self) -> float | None:
         """Weighted stuttering-like disfluencies per 100 syllables; above 4 suggests stuttering in a young child."""
-        repeated = self.counts["part_word_repetition_iterations"] + self.counts["monosyllabic_whole_word_repetition"]
-        return _rate_per_100(repeated + 2 * (self.counts["prolongation"] + self.counts["block"]), self.syllables)
+        repetitions = self.counts["part_word_repetition_iterations"] + self.counts["monosyllabic_whole_word_repetition"]
+        return _rate_per_100(repetitions + 2 * (self.counts["prolongation"] + self.counts["block"]), self.syllables)
 
     def as_dict(self) -> dict[str, Any]:
         """Return counts and rates, ready for JSON; a rate with an unknown or zero denominator is ``None``."""
@@ -117,8 +117,8 @@ def _of_speaker(tiers: list[Utterance], language: str, mode: str) -> Fluency:
             flucalc.count_as_flucalc(utterance, counts)
         else:
             _count_strict(utterance, counts, language)
-    tagged = flucalc.words_and_syllables(tiers) if mode == "flucalc" else None
-    return Fluency(counts, len(tiers), *(tagged or _fluent_words(tiers, language)))
+    totals = flucalc.words_and_syllables(tiers) if mode == "flucalc" else None
+    return Fluency(counts, len(tiers), *(totals or _fluent_words(tiers, language)))
 
 
 def _fluent_words(tiers: list[Utterance], language: str) -> tuple[int, int | None]:
@@ -132,21 +132,23 @@ def _count_strict(utterance: Utterance, counts: Counts, language: str) -> None:
     for item in walk(utterance.tree.items):
         if not isinstance(item, Word):
             continue
-        written = read_word(item.text)
-        kinds = [one.kind for one in written.disfluencies]
-        counts["filled_pause"] += kinds.count(Disfluency.FILLED_PAUSE) or written.kind is WordKind.FILLER
-        counts["fragment"] += kinds.count(Disfluency.FRAGMENT) or written.kind is WordKind.FRAGMENT
-        for piece in written.surface:
+        word = read_word(item.text)
+        kinds = [disfluency.kind for disfluency in word.disfluencies]
+        counts["filled_pause"] += kinds.count(Disfluency.FILLED_PAUSE) or word.kind is WordKind.FILLER
+        counts["fragment"] += kinds.count(Disfluency.FRAGMENT) or word.kind is WordKind.FRAGMENT
+        for piece in word.surface:
             flucalc.count_signs(piece, counts)
     for item in walk(utterance.tree.items):
         if isinstance(item, Marker) or not item.codes:
             continue
         remaining = _unretraced_words(item)
-        one = len(remaining) == 1 and _syllables_of(remaining[0], language) == 1
+        monosyllabic = len(remaining) == 1 and _syllables_of(remaining[0], language) == 1
         for code in flucalc.counted_codes(item) if remaining else ():
-            flucalc.count_retrace(counts, code, len(remaining), one)
+            flucalc.count_retrace(counts, code, len(remaining), monosyllabic)
     reading = utterance.reading
-    counts["pause"] += sum(one.kind == "pause" and 0 < one.start < len(reading.verbatim) for one in reading.events)
+    counts["pause"] += sum(
+        event.kind == "pause" and 0 < event.start < len(reading.verbatim) for event in reading.events
+    )
 
 
 def _unretraced_words(item: Item) -> list[Word]:
@@ -155,10 +157,10 @@ def _unretraced_words(item: Item) -> list[Word]:
         return [item] if read_word(item.text).kind in _SPOKEN else []
     if isinstance(item, Marker):
         return []
-    kept = (
-        one for one in item.items if isinstance(one, Marker) or not any(code.startswith("[/") for code in one.codes)
+    parts = (
+        part for part in item.items if isinstance(part, Marker) or not any(code.startswith("[/") for code in part.codes)
     )
-    return [word for one in kept for word in _unretraced_words(one)]
+    return [word for part in parts for word in _unretraced_words(part)]
 
 
 def _syllables_of(word: Word, language: str) -> int:

@@ -91,8 +91,8 @@ class Utterance:
         """The words and times of ``%wor``; empty without such a tier."""
         for tier in self.tiers:
             if tier.name == "%wor":
-                found = _TIMED_WORD.findall(tier.raw)
-                return [(word, TimeSpan(int(start), int(end))) for word, start, end in found]
+                pairs = _TIMED_WORD.findall(tier.raw)
+                return [(word, TimeSpan(int(start), int(end))) for word, start, end in pairs]
         return []
 
     def word_spans(self) -> list[TimeSpan | None]:
@@ -101,13 +101,13 @@ class Utterance:
         >>> utterance("PAR", "I see .", TimeSpan(0, 900), [("see", TimeSpan(300, 900))]).word_spans()
         [None, TimeSpan(start_ms=300, end_ms=900)]
         """
-        known = iter(self.word_times)
-        following = next(known, None)
+        times = iter(self.word_times)
+        following = next(times, None)
         spans: list[TimeSpan | None] = []
         for word in self.reading.verbatim:
-            found = following is not None and following[0] == word
-            spans.append(following[1] if found and following else None)
-            following = next(known, None) if found else following
+            same = following is not None and following[0] == word
+            spans.append(following[1] if same and following else None)
+            following = next(times, None) if same else following
         return spans
 
     @cached_attribute
@@ -164,9 +164,9 @@ class Utterance:
     def numbered(self, line: int) -> Utterance:
         """Return the utterance as one that begins at ``line`` of a file, with each of its tiers on a line below."""
         tiers = tuple(Line(tier.raw, at) for at, tier in enumerate(self.tiers, start=line + 1)) if self.tiers else ()
-        made = object.__new__(Utterance)
-        vars(made).update(vars(self), line=line, tiers=tiers)  # also what was read from it
-        return made
+        result = object.__new__(Utterance)
+        vars(result).update(vars(self), line=line, tiers=tiers)  # also what was read from it
+        return result
 
     def place(self, offset: int) -> tuple[int, int]:
         """Return the 1-based line and column of the character at ``offset`` of :attr:`body`."""
@@ -191,11 +191,11 @@ def utterance(
     """
     text = " ".join(text.split())
     bullet = f" \x15{span.start_ms}_{span.end_ms}\x15" if span else ""
-    made = Utterance(speaker, f"*{speaker}:\t{text}{bullet}\n")
+    result = Utterance(speaker, f"*{speaker}:\t{text}{bullet}\n")
     if speaker.isalnum() and "\x15" not in text and (span is None or 0 <= span.start_ms <= span.end_ms):
-        vars(made).update(text=text, span=span)  # what would be read from it
+        vars(result).update(text=text, span=span)  # what would be read from it
     if not words:
-        return made
-    timed = " ".join(f"{word} \x15{at.start_ms}_{at.end_ms}\x15" if at else word for word, at in words)
-    tier = f"%wor:\t{timed} {made.terminator}".rstrip() + "\n"
-    return Utterance(speaker, made.main, (Line(tier, 0),))
+        return result
+    value = " ".join(f"{word} \x15{at.start_ms}_{at.end_ms}\x15" if at else word for word, at in words)
+    tier = f"%wor:\t{value} {result.terminator}".rstrip() + "\n"
+    return Utterance(speaker, result.main, (Line(tier, 0),))

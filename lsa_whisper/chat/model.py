@@ -41,27 +41,27 @@ def participants(headers: Iterable[Line]) -> dict[str, Participant]:
     >>> participants([Line("@Participants:\tCHI Ann Target_Child, MOT Mother\n", 1)])["CHI"].name
     'Ann'
     """
-    found: dict[str, Participant] = {}
+    people: dict[str, Participant] = {}
     lines = list(headers)
     for line in lines:
         if line.name == "@Participants":
             for entry in line.value.split(","):
                 match entry.split():
                     case [code, *name, role]:
-                        found[code] = Participant(code, role, " ".join(name))
+                        people[code] = Participant(code, role, " ".join(name))
                     case [code]:
-                        found[code] = Participant(code, "")
+                        people[code] = Participant(code, "")
     for line in lines:
         if line.name == "@ID":
-            described = _described(line.value, found)
-            found[described.code] = described
-    return found
+            person = _described(line.value, people)
+            people[person.code] = person
+    return people
 
 
-def _described(value: str, known: dict[str, Participant]) -> Participant:
-    given = dict(zip(ID_FIELDS, [*(part.strip() for part in value.split("|")), *[""] * 10], strict=False))
-    person = known.get(given["code"], Participant(given["code"], given["role"]))
-    return replace(person, **given | {"role": given["role"] or person.role})
+def _described(value: str, people: dict[str, Participant]) -> Participant:
+    fields = dict(zip(ID_FIELDS, [*(part.strip() for part in value.split("|")), *[""] * 10], strict=False))
+    person = people.get(fields["code"], Participant(fields["code"], fields["role"]))
+    return replace(person, **fields | {"role": fields["role"] or person.role})
 
 
 @dataclass

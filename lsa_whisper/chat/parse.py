@@ -28,15 +28,15 @@ def parse(text: str, *, path: str | None = None, strict: bool = False) -> Transc
     Raises:
         ChatSyntaxError: At the first problem, if ``strict``.
     """
-    found: list[Problem] = []
-    transcript = Transcript(list(_blocks(text, path, found)), path, found=found)
+    problems: list[Problem] = []
+    transcript = Transcript(list(_blocks(text, path, problems)), path, found=problems)
     if strict and transcript.problems:
         first = transcript.problems[0]
         raise ChatSyntaxError(first.message, path=path, line=first.line, column=first.column)
     return transcript
 
 
-def _blocks(text: str, path: str | None, found: list[Problem]) -> Iterator[Line | Utterance]:
+def _blocks(text: str, path: str | None, problems: list[Problem]) -> Iterator[Line | Utterance]:
     main: tuple[str, str, int] | None = None
     tiers: list[Line] = []
     number = 1
@@ -46,13 +46,13 @@ def _blocks(text: str, path: str | None, found: list[Problem]) -> Iterator[Line 
         first = raw[1:2] if raw[0] == "\ufeff" else raw[0]
         if first == "%" and main:
             tiers.append(Line(raw, number))
-        elif first == "*" and (named := _MAIN.match(raw)):
+        elif first == "*" and (match := _MAIN.match(raw)):
             if main:
                 yield Utterance(main[0], main[1], tuple(tiers), main[2])
-            main, tiers = (named.group(1), raw, number), []
+            main, tiers = (match.group(1), raw, number), []
         else:
             if first != "@":
-                found.append(_stray(raw, first, number, path))
+                problems.append(_stray(raw, first, number, path))
             if first == "@" or not main:
                 if main:
                     yield Utterance(main[0], main[1], tuple(tiers), main[2])

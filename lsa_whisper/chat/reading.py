@@ -130,13 +130,13 @@ class Reading:
             self._retraces.append((retrace, start, len(self.verbatim), level))
 
     def _once(self, item: Word | Group, level: int, mute: bool) -> None:
-        replaced = replacement(item.codes)
+        replacements = replacement(item.codes)
         if isinstance(item, Word):
-            self._word(read_word(item.text), level, mute or replaced is not None)
+            self._word(read_word(item.text), level, mute or replacements is not None)
         else:
-            self._walk(item.items, level, mute or replaced is not None)
-        if replaced is not None and not mute and not level:
-            for words in replaced:
+            self._walk(item.items, level, mute or replacements is not None)
+        if replacements is not None and not mute and not level:
+            for words in replacements:
                 self.fluent += words
                 self.written.append("_".join(words))
 

@@ -27,7 +27,8 @@ def serialize(transcript: Transcript) -> str:
     True
     """
     lines = (
-        [one.raw] if isinstance(one, Line) else [one.main, *(t.raw for t in one.tiers)] for one in transcript.blocks
+        [block.raw] if isinstance(block, Line) else [block.main, *(t.raw for t in block.tiers)]
+        for block in transcript.blocks
     )
     return "".join(chain.from_iterable(lines))
 
@@ -76,23 +77,23 @@ def compose(
     lines.append(f"@Participants:\t{', '.join(names)}")
     lines.extend(_identity(person) for person in participants)
     if media:
-        unlinked = "" if any(utterance.span for utterance in spoken) else ", unlinked"
-        lines.append(f"@Media:\t{media}, {media_kind}{unlinked}")
+        suffix = "" if any(utterance.span for utterance in spoken) else ", unlinked"
+        lines.append(f"@Media:\t{media}, {media_kind}{suffix}")
     lines.extend(f"@Comment:\t{' '.join(comment.split())}" for comment in comments)
     return parse("".join(f"{line}\n" for line in lines) + serialize(Transcript([*spoken])) + "@End\n")
 
 
 def _identity(person: Participant) -> str:
-    named = replace(person, corpus=person.corpus or UNNAMED_CORPUS)
-    return f"@ID:\t{'|'.join(getattr(named, field).replace('|', '/') for field in ID_FIELDS)}|"
+    full = replace(person, corpus=person.corpus or UNNAMED_CORPUS)
+    return f"@ID:\t{'|'.join(getattr(full, field).replace('|', '/') for field in ID_FIELDS)}|"
 
 
 def in_order(utterances: Iterable[Utterance]) -> list[Utterance]:
     """Return the utterances in order of time; one without times stays behind the one before it."""
     starts: list[int] = []
     spoken = list(utterances)
-    for one in spoken:
-        starts.append(one.span.start_ms if one.span else starts[-1] if starts else 0)
+    for utterance in spoken:
+        starts.append(utterance.span.start_ms if utterance.span else starts[-1] if starts else 0)
     return [spoken[at] for at in sorted(range(len(spoken)), key=starts.__getitem__)]
 
 
@@ -100,12 +101,12 @@ def _without_overlaps(spoken: list[Utterance]) -> list[Utterance]:
     """Return the utterances, in which each speaker has ended one before the next begins."""
     ends: dict[str, int] = {}
     last_start = 0
-    for at, one in enumerate(spoken):
-        if one.span is None:
+    for at, utterance in enumerate(spoken):
+        if utterance.span is None:
             continue
-        start_ms = max(one.span.start_ms, ends.get(one.speaker, 0), last_start)
-        span = TimeSpan(start_ms, max(one.span.end_ms, start_ms + 1))
-        if span != one.span:
-            spoken[at] = one.at(span)
-        ends[one.speaker], last_start = span.end_ms, start_ms
+        start_ms = max(utterance.span.start_ms, ends.get(utterance.speaker, 0), last_start)
+        span = TimeSpan(start_ms, max(utterance.span.end_ms, start_ms + 1))
+        if span != utterance.span:
+            spoken[at] = utterance.at(span)
+        ends[utterance.speaker], last_start = span.end_ms, start_ms
     return spoken

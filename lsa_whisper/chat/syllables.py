@@ -38,9 +38,9 @@ def syllables_of(word: str, language: str) -> int | None:
         word: One word; part words and marks are not allowed.
         language: ISO 639-3. Japanese is counted in morae, the unit of its rhythm.
 
-    >>> [syllables_of(*one) for one in (("agua", "spa"), ("école", "fra"), ("Ameise", "deu"), ("zio", "ita"))]
+    >>> [syllables_of(*pair) for pair in (("agua", "spa"), ("école", "fra"), ("Ameise", "deu"), ("zio", "ita"))]
     [2, 2, 3, 2]
-    >>> [syllables_of(*one) for one in (("olifant", "nld"), ("小狗", "zho"), ("kyou", "jpn"), ("きょう", "jpn"))]
+    >>> [syllables_of(*pair) for pair in (("olifant", "nld"), ("小狗", "zho"), ("kyou", "jpn"), ("きょう", "jpn"))]
     [3, 2, 2, 2]
     >>> syllables_of("כלב", "heb") is None, syllables_of("犬", "jpn") is None
     (True, True)
@@ -55,10 +55,10 @@ def _count_nuclei(language: str) -> Callable[[str], int]:
 
     def count(word: str) -> int:
         parts = [part for part in re.split(r"[-'’]", word) if any(map(str.isalpha, part))]
-        found = sum(sum(1 for _ in pattern.finditer(part)) for part in parts)
+        nuclei = sum(sum(1 for _ in pattern.finditer(part)) for part in parts)
         if language == "ita" and _TWO_VOWELS.fullmatch(word):  # mio, zia, due: no diphthong
-            found += 1
-        return found or (1 if re.search("[aeiouyàèéêëîïôùûœ]", word) else 0)
+            nuclei += 1
+        return nuclei or (1 if re.search("[aeiouyàèéêëîïôùûœ]", word) else 0)
 
     return count
 

@@ -119,9 +119,9 @@ def _joined(parts: list[WordReading]) -> WordReading:
     disfluencies: list[WordDisfluency] = []
     for part in parts:
         at = len(verbatim)
-        for one in part.disfluencies:
-            repair = one.repair and (at + one.repair[0], at + one.repair[1])
-            disfluencies.append(WordDisfluency(one.kind, at + one.start, at + one.end, one.iterations, repair))
+        for event in part.disfluencies:
+            repair = event.repair and (at + event.repair[0], at + event.repair[1])
+            disfluencies.append(WordDisfluency(event.kind, at + event.start, at + event.end, event.iterations, repair))
         surface += part.surface
         verbatim += part.verbatim
         fluent += part.fluent

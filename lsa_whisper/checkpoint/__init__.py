@@ -14,11 +14,12 @@ Context, mel bins, vocabulary and special tokens are read from the directory; no
 from lsa_whisper.checkpoint.converted import ConvertedCheckpoint, load_converted, require_ctranslate2
 from lsa_whisper.checkpoint.exporting import cached_conversion, export
 from lsa_whisper.checkpoint.folder import digest
+from lsa_whisper.checkpoint.hub import folder_of_weights
 from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.merging import merge
 from lsa_whisper.checkpoint.overview import model_overview, overview_line
 from lsa_whisper.checkpoint.saving import save
-from lsa_whisper.checkpoint.stored_weights import StoredWeights, folder_of_weights
+from lsa_whisper.checkpoint.stored_weights import StoredWeights
 from lsa_whisper.checkpoint.verification import is_converted
 from lsa_whisper.checkpoint.vocabulary import (
     add_previous_text,

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.checkpoint.tensor_shapes import weight_files
+from lsa_whisper.checkpoint.stored_weights import weight_files
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
 from lsa_whisper.checkpoint.verification import is_local, read_metadata, verify_checkpoint
 from lsa_whisper.errors import CheckpointError
@@ -38,31 +38,31 @@ def base_of(folder: Path) -> str:
     if not name:
         raise CheckpointError(f"{folder / ADAPTER_FILE}: names no base model; add {_KEY}")
     name, record = str(name), _record(folder)
-    found = [place for place in _places(folder, name, record) if place.is_dir()]
-    if not found and not is_local(name):
+    folders = [place for place in _places(folder, name, record) if place.is_dir()]
+    if not folders and not is_local(name):
         return name
-    expected = record.get("weights_sha256")
-    if not found:
-        weights = f" (weights {str(expected)[:12]})" if expected else ""
+    sha256 = record.get("weights_sha256")
+    if not folders:
+        weights = f" (weights {str(sha256)[:12]})" if sha256 else ""
         raise CheckpointError(
             f"{folder}: its base model {name} does not exist{weights}; restore it, or set {_KEY} in {ADAPTER_FILE} to "
             "where it is now"
         )
-    base = next((place for place in found if not expected or _has_weights(place, str(expected))), found[0])
+    base = next((place for place in folders if not sha256 or _has_weights(place, str(sha256))), folders[0])
     if (base / ADAPTER_FILE).exists():
         raise CheckpointError(f"{folder}: its base model {name} is an adapter itself; export that one merged first")
     verify_checkpoint(base)
-    if expected and not _has_weights(base, str(expected)):
+    if sha256 and not _has_weights(base, str(sha256)):
         raise CheckpointError(
             f"{folder}: its base model {base} has other weights than the one it was trained on "
-            f"({str(expected)[:12]}); set {_KEY} in {ADAPTER_FILE} to that one"
+            f"({str(sha256)[:12]}); set {_KEY} in {ADAPTER_FILE} to that one"
         )
     return str(base)
 
 
 def _record(folder: Path) -> Mapping[str, Any]:
-    known = read_metadata(folder).get("base")
-    return known if isinstance(known, dict) else {}
+    base = read_metadata(folder).get("base")
+    return base if isinstance(base, dict) else {}
 
 
 def _places(folder: Path, name: str, record: Mapping[str, Any]) -> Iterator[Path]:
@@ -77,9 +77,9 @@ def _places(folder: Path, name: str, record: Mapping[str, Any]) -> Iterator[Path
             yield shipped(NANO)
 
 
-def _has_weights(base: Path, expected: str) -> bool:
+def _has_weights(base: Path, sha256: str) -> bool:
     try:
-        return weights_sha256(base) == expected
+        return weights_sha256(base) == sha256
     except CheckpointError:
         return False
 
@@ -103,21 +103,21 @@ def _sha256(file: Path, changed_ns: int, size: int) -> bytes:
         return hashlib.file_digest(stream, "sha256").digest()
 
 
-def record_base(written: Path, place: Path) -> dict[str, str]:
+def record_base(out: Path, place: Path) -> dict[str, str]:
     """Return the entry about the base for an adapter's metadata, and make the base's path absolute.
 
     Plain PEFT resolves a relative path against the current folder.
 
     Args:
-        written: The folder that the adapter was written to.
+        out: The folder that the adapter was written to.
         place: The folder that it will be in.
     """
-    settings = read_json(written / ADAPTER_FILE)
+    settings = read_json(out / ADAPTER_FILE)
     name = str(settings.get(_KEY) or "")
     if not name or not is_local(name) or not Path(name).is_dir():
         return {"name": name}
     base = Path(name).resolve()
     settings[_KEY] = str(base)
-    (written / ADAPTER_FILE).write_text(json.dumps(settings, indent=2, sort_keys=True), encoding="utf-8")
+    (out / ADAPTER_FILE).write_text(json.dumps(settings, indent=2, sort_keys=True), encoding="utf-8")
     record = {"name": base.name, "path": os.path.relpath(base, place.resolve())}
     return record | {"weights_sha256": weights_sha256(base)}

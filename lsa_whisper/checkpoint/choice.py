@@ -51,12 +51,12 @@ def choose_model(
     Raises:
         CheckpointError: If the choice is a hub model that is neither cached nor within reach.
     """
-    named = model or os.environ.get(MODEL_VARIABLE) or read_settings().chosen
-    if named:
-        named = resolve_model(named)
-        if not is_local(named):
-            _require_available(str(named))
-        return named
+    name = model or os.environ.get(MODEL_VARIABLE) or read_settings().chosen
+    if name:
+        name = resolve_model(name)
+        if not is_local(name):
+            _require_available(str(name))
+        return name
     stock = STOCK_ON_GPU if _has_gpu(device) else STOCK_ON_CPU
     _require_available(stock, "no model was named; the stock model ")
     report = report or print_progress
@@ -82,16 +82,16 @@ def use_model(model: str | Path) -> str:
         CheckpointError: If the folder holds no model that can be loaded.
         LsaWhisperError: If the configuration file cannot be read or written.
     """
-    resolved = resolve_model(model)
-    if is_local(resolved):
-        if not is_converted(resolved):
-            verify_checkpoint(Path(resolved))
-        resolved = Path(resolved).absolute()
+    target = resolve_model(model)
+    if is_local(target):
+        if not is_converted(target):
+            verify_checkpoint(Path(target))
+        target = Path(target).absolute()
     settings = read_settings()
-    write_settings(replace(settings, chosen=str(resolved)))
-    left_out = read_writing(resolved).coverage.sentence()
-    stored = f"{resolved} is used where no model is named (stored in {settings_file()})"
-    return f"{stored}\nNOTE: {left_out}" if left_out else stored
+    write_settings(replace(settings, chosen=str(target)))
+    left_out = read_writing(target).coverage.sentence()
+    remark = f"{target} is used where no model is named (stored in {settings_file()})"
+    return f"{remark}\nNOTE: {left_out}" if left_out else remark
 
 
 def resolve_model(model: str | Path) -> str | Path:
@@ -164,13 +164,13 @@ def list_models() -> KnownModels:
         LsaWhisperError: If the configuration file cannot be read.
     """
     settings = read_settings()
-    chosen = os.environ.get(MODEL_VARIABLE) or settings.chosen
-    chosen = str(resolve_model(chosen)) if chosen else None
-    if chosen and is_local(chosen):
-        chosen = str(Path(chosen).absolute())
-    names = [*([chosen] if chosen else []), *settings.written, str(shipped(NANO).absolute()), *_cached()]
+    default = os.environ.get(MODEL_VARIABLE) or settings.chosen
+    default = str(resolve_model(default)) if default else None
+    if default and is_local(default):
+        default = str(Path(default).absolute())
+    names = [*([default] if default else []), *settings.written, str(shipped(NANO).absolute()), *_cached()]
     models = (
-        _describe(name, settings.written.get(name, ""), is_chosen=name == chosen) for name in dict.fromkeys(names)
+        _describe(name, settings.written.get(name, ""), is_chosen=name == default) for name in dict.fromkeys(names)
     )
     return KnownModels(tuple(models))
 
@@ -195,21 +195,21 @@ def _describe(name: str, scores: str, is_chosen: bool) -> KnownModel:
     folder = Path(name)
     if not folder.is_dir():
         return KnownModel(name, is_chosen=is_chosen, is_missing=True)
-    known = plain_json.read_mapping(folder / "lsa_whisper.json")
-    base = _part(known, "recipe", "model").get("base") or plain_json.read_mapping(folder / "adapter_config.json").get(
+    record = plain_json.read_mapping(folder / "lsa_whisper.json")
+    base = _part(record, "recipe", "model").get("base") or plain_json.read_mapping(folder / "adapter_config.json").get(
         "base_model_name_or_path"
     )
-    labels = _part(known, "labels").get("style") or "fluent"
+    labels = _part(record, "labels").get("style") or "fluent"
     best = [
         f"dev {key.removeprefix('eval_')} {value:.3g}"
-        for key, value in _part(known, "provenance", "best").items()
+        for key, value in _part(record, "provenance", "best").items()
         if key != "step" and isinstance(value, int | float)
     ]
     return KnownModel(name, str(base or ""), str(labels), scores or ", ".join(best), is_chosen)
 
 
-def _part(known: dict[str, Any], *keys: str) -> dict[str, Any]:
+def _part(record: dict[str, Any], *keys: str) -> dict[str, Any]:
     for key in keys:
-        inner = known.get(key)
-        known = inner if isinstance(inner, dict) else {}
-    return known
+        inner = record.get(key)
+        record = inner if isinstance(inner, dict) else {}
+    return record

@@ -114,8 +114,8 @@ def load_converted(path: str | Path, *, dtype: str = "auto", device: str = "cpu"
     if not is_converted(folder):
         raise CheckpointError(f"{folder}: holds no CTranslate2 model; make one with lsa-whisper export --to ct2")
     own = (folder / METADATA_FILE).exists()
-    needed = COPIED if own else ("tokenizer.json", "config.json")
-    if absent := [name for name in needed if not (folder / name).exists()]:
+    files = COPIED if own else ("tokenizer.json", "config.json")
+    if absent := [name for name in files if not (folder / name).exists()]:
         remedy = "export the checkpoint again with --to ct2" if own else "copy it from the model this one was made from"
         raise CheckpointError(f"{folder}: has no {absent[0]}; {remedy}")
     if dtype not in ("auto", *CT2_DTYPES):
@@ -171,8 +171,8 @@ def workers_and_threads(threads: int) -> tuple[int, int]:
     >>> [workers_and_threads(threads) for threads in (1, 2, 4, 6, 16)]
     [(1, 1), (2, 1), (4, 1), (3, 2), (4, 4)]
     """
-    each = -(-threads // _MAX_WORKERS)
-    return threads // each, each
+    per_worker = -(-threads // _MAX_WORKERS)
+    return threads // per_worker, per_worker
 
 
 def _model(folder: Path, dtype: str, device: str) -> Any:
@@ -236,15 +236,15 @@ def complete_settings(folder: Path, tokenizer: Any) -> Any:
     """
     from transformers import GenerationConfig
 
-    added, config = tokenizer.get_added_vocab(), read_json(folder / "config.json")
+    vocab, config = tokenizer.get_added_vocab(), read_json(folder / "config.json")
     try:
-        start, end, no_times = (added[f"<|{name}|>"] for name in ("startoftranscript", "endoftext", "notimestamps"))
+        start, end, no_times = (vocab[f"<|{name}|>"] for name in ("startoftranscript", "endoftext", "notimestamps"))
     except KeyError as error:
         raise CheckpointError(f"{folder}: tokenizer.json has no token {error}; is it Whisper's?") from error
     # The vocabulary of an English-only model ends its text one token earlier, which shifts all other ids.
     multilingual = end != 50256
-    languages = {token: index for token, index in added.items() if _LANGUAGE.fullmatch(token)}
-    tasks = {name: added[f"<|{name}|>"] for name in ("transcribe", "translate") if f"<|{name}|>" in added}
+    languages = {token: index for token, index in vocab.items() if _LANGUAGE.fullmatch(token)}
+    tasks = {name: vocab[f"<|{name}|>"] for name in ("transcribe", "translate") if f"<|{name}|>" in vocab}
     return GenerationConfig(
         decoder_start_token_id=start,
         bos_token_id=end,
@@ -253,7 +253,7 @@ def complete_settings(folder: Path, tokenizer: Any) -> Any:
         no_timestamps_token_id=no_times,
         max_length=DECODER_POSITIONS,
         max_initial_timestamp_index=50,
-        prev_sot_token_id=added.get("<|startofprev|>"),
+        prev_sot_token_id=vocab.get("<|startofprev|>"),
         return_timestamps=True,
         is_multilingual=multilingual,
         suppress_tokens=list(config.get("suppress_ids") or []),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.checkpoint.tensor_shapes import SETTING_OF_TENSOR, Shapes, expected_shapes, layers_in, read_shapes
+from lsa_whisper.checkpoint.stored_weights import SETTING_OF_TENSOR, Shapes, expected_shapes, layers_in, read_shapes
 from lsa_whisper.checkpoint.token_table import TokenTable, read_tokens, token_rows
 from lsa_whisper.checkpoint.untrusted import read_json
 from lsa_whisper.errors import CheckpointError
@@ -59,7 +59,7 @@ def read_model_files(folder: Path, base: Path | None = None) -> ModelFiles:
     """
 
     def place_of(*names: str) -> Path:
-        places = [each for each in (folder, base or folder) if any((each / name).is_file() for name in names)]
+        places = [place for place in (folder, base or folder) if any((place / name).is_file() for name in names)]
         return places[0] if places else folder
 
     config = read_json((base or folder) / "config.json")
@@ -84,10 +84,10 @@ def _preprocessor(folder: Path) -> dict[str, Any]:
     path = next((folder / name for name in PREPROCESSOR_FILES if (folder / name).is_file()), None)
     if path is None:
         raise CheckpointError(f"{folder}: has no {PREPROCESSOR_FILES[0]}; {_COPY}")
-    written = read_json(path)
-    inner = written.get("feature_extractor")
+    content = read_json(path)
+    inner = content.get("feature_extractor")
     defaults = {"feature_size": 80, "chunk_length": 30, "hop_length": 160, "sampling_rate": _SAMPLE_RATE_HZ}
-    settings = defaults | (inner if isinstance(inner, dict) else written)
+    settings = defaults | (inner if isinstance(inner, dict) else content)
     for name in ("feature_size", "chunk_length", "hop_length", "sampling_rate"):
         if not isinstance(settings[name], int | float) or isinstance(settings[name], bool) or settings[name] <= 0:
             raise CheckpointError(f"{path}: {name} is {settings[name]!r}, not a number; {_COPY}")
@@ -102,71 +102,71 @@ def describe_files(folder: Path, base: Path | None = None) -> tuple[Finding, ...
     try:
         files = read_model_files(folder, base)
     except CheckpointError as error:
-        found, _, remedy = str(error).rpartition("; ")
-        return (Finding("files", "problem", found, remedy),)
+        fact, _, remedy = str(error).rpartition("; ")
+        return (Finding("files", "problem", fact, remedy),)
     rows = (check(files) for check in (_kind, _mels, _context, _layers, _weights))
     return (*rows, *token_rows(files.config, files.generation, files.tokens, files.context_s))
 
 
 def _kind(files: ModelFiles) -> Finding:
-    found = "Whisper"
+    fact = "Whisper"
     if files.tokens.verbatim_tags:
-        found = "CrisperWhisper 2: a verbatim tag before each prompt, fillers as [UM]"
+        fact = "CrisperWhisper 2: a verbatim tag before each prompt, fillers as [UM]"
     elif files.tokens.space is not None:
-        found = "CrisperWhisper 1: spaces are tokens of their own, and pauses in word times"
+        fact = "CrisperWhisper 1: spaces are tokens of their own, and pauses in word times"
     elif files.config["decoder_layers"] < files.config["encoder_layers"]:
-        found = "distilled Whisper"
-    return Finding("model", "ok", found)
+        fact = "distilled Whisper"
+    return Finding("model", "ok", fact)
 
 
 def _mels(files: ModelFiles) -> Finding:
     model, extractor = files.config["num_mel_bins"], files.preprocessor["feature_size"]
     if model == extractor:
         return Finding("mels", "ok", f"{model} mel bins")
-    found = f"the model takes {model} mel bins, its preprocessor makes {extractor}"
-    return Finding("mels", "problem", found, f"copy {PREPROCESSOR_FILES[0]} of a model with {model} mel bins")
+    fact = f"the model takes {model} mel bins, its preprocessor makes {extractor}"
+    return Finding("mels", "problem", fact, f"copy {PREPROCESSOR_FILES[0]} of a model with {model} mel bins")
 
 
 def _context(files: ModelFiles) -> Finding:
     rate_hz, window_s = files.preprocessor["sampling_rate"], files.preprocessor["chunk_length"]
     if rate_hz != _SAMPLE_RATE_HZ:
-        found = f"expects {rate_hz} Hz, recordings are loaded at {_SAMPLE_RATE_HZ} Hz"
-        return Finding("context", "problem", found, "use another model")
+        fact = f"expects {rate_hz} Hz, recordings are loaded at {_SAMPLE_RATE_HZ} Hz"
+        return Finding("context", "problem", fact, "use another model")
     if abs(files.context_s - window_s) >= 1:
-        found = f"the encoder takes {files.context_s:g} s, its preprocessor makes {window_s:g} s"
+        fact = f"the encoder takes {files.context_s:g} s, its preprocessor makes {window_s:g} s"
         remedy = f"set chunk_length to {files.context_s:g} in {PREPROCESSOR_FILES[0]}"
-        return Finding("context", "problem", found, remedy)
+        return Finding("context", "problem", fact, remedy)
     return Finding("context", "ok", f"{files.context_s:g} s, {files.config['max_target_positions']} decoder tokens")
 
 
 def _layers(files: ModelFiles) -> Finding:
     counts = {stack: files.config[f"{stack}_layers"] for stack in ("encoder", "decoder")}
     for stack, count in counts.items():
-        if count != (held := layers_in(files.shapes, stack)):
-            found = f"config.json has {count} {stack} layers, the weights have {held}"
-            remedy = f"set {stack}_layers to {held} in config.json, or copy the model again"
-            return Finding("layers", "problem", found, remedy)
-    found = f"{counts['encoder']} encoder layers, {counts['decoder']} decoder layers"
+        if count != (stored := layers_in(files.shapes, stack)):
+            fact = f"config.json has {count} {stack} layers, the weights have {stored}"
+            remedy = f"set {stack}_layers to {stored} in config.json, or copy the model again"
+            return Finding("layers", "problem", fact, remedy)
+    fact = f"{counts['encoder']} encoder layers, {counts['decoder']} decoder layers"
     if counts["decoder"] > _FEW_LAYERS or counts["decoder"] >= counts["encoder"]:
-        return Finding("layers", "ok", found)
+        return Finding("layers", "ok", fact)
     remedy = "for --wor run choose-heads once; for LoRA add k_proj, fc1 and fc2 to adapter.target_modules"
-    return Finding("layers", "warn", found, remedy)
+    return Finding("layers", "warn", fact, remedy)
 
 
 def _weights(files: ModelFiles) -> Finding:
     config, width = files.config, files.config["d_model"]
     if config.get("quantization_config"):
         return Finding("weights", "ok", f"width {width}, quantized")
-    for name, expected in expected_shapes(config).items():
-        held = files.shapes.get(name)
-        if held is None:
+    for name, shape in expected_shapes(config).items():
+        stored = files.shapes.get(name)
+        if stored is None:
             return Finding("weights", "problem", f"{name} is missing from the weights", "copy the model again")
-        if held != expected:
-            setting = "d_model" if width not in held else SETTING_OF_TENSOR[name]
-            found = f"{name} has the shape {held}, by config.json it has {expected}"
-            return Finding("weights", "problem", found, f"correct {setting} in config.json, or copy the model again")
+        if stored != shape:
+            setting = "d_model" if width not in stored else SETTING_OF_TENSOR[name]
+            fact = f"{name} has the shape {stored}, by config.json it has {shape}"
+            return Finding("weights", "problem", fact, f"correct {setting} in config.json, or copy the model again")
     for stack in ("encoder", "decoder"):
         if width % (heads := config[f"{stack}_attention_heads"]):
-            found = f"{heads} attention heads of the {stack} do not divide d_model, {width}"
-            return Finding("weights", "problem", found, f"correct {stack}_attention_heads in config.json")
+            fact = f"{heads} attention heads of the {stack} do not divide d_model, {width}"
+            return Finding("weights", "problem", fact, f"correct {stack}_attention_heads in config.json")
     return Finding("weights", "ok", f"width {width}, {len(files.shapes)} tensors")

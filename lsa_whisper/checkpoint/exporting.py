@@ -57,16 +57,16 @@ def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "h
     with atomic_folder(out) as partial, tempfile.TemporaryDirectory(dir=partial) as scratch:
         origin = {**checkpoint.provenance, "exported_from": Path(checkpoint.path).name}
         checkpoint = dataclasses.replace(checkpoint, provenance=origin)
-        written = write_verified(checkpoint, Path(scratch) / "checkpoint")
+        folder = write_verified(checkpoint, Path(scratch) / "checkpoint")
         if to == "ct2":
-            written = convert(load(written), written, Path(scratch) / "ct2", dtype=dtype)
+            folder = convert(load(folder), folder, Path(scratch) / "ct2", dtype=dtype)
         elif to == "ggml":
-            merged, metadata = load(written), (written / METADATA_FILE).read_bytes()
-            written = Path(scratch) / "ggml"
-            written.mkdir()
-            write_ggml(merged, written / GGML_FILE)
-            (written / METADATA_FILE).write_bytes(metadata)
-        for file in sorted(written.iterdir()):
+            whole, metadata = load(folder), (folder / METADATA_FILE).read_bytes()
+            folder = Path(scratch) / "ggml"
+            folder.mkdir()
+            write_ggml(whole, folder / GGML_FILE)
+            (folder / METADATA_FILE).write_bytes(metadata)
+        for file in sorted(folder.iterdir()):
             file.rename(partial / file.name)
     return out
 
@@ -104,11 +104,11 @@ def _write_transformers_4_vocabulary(folder: Path) -> None:
     whole = json.loads((folder / "tokenizer.json").read_text("utf-8"))
     model = whole["model"]
     merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]]
-    added = {token["content"]: token["id"] for token in whole["added_tokens"]}
+    vocab = {token["content"]: token["id"] for token in whole["added_tokens"]}
     texts = (
         json.dumps(model["vocab"], ensure_ascii=False),
         "\n".join(["#version: 0.2", *merges, ""]),
-        json.dumps(added, ensure_ascii=False),
+        json.dumps(vocab, ensure_ascii=False),
     )
     for name, text in zip(TRANSFORMERS_4_FILES, texts, strict=True):
         (folder / name).write_text(text, "utf-8")
@@ -123,11 +123,11 @@ def _difference(checkpoint: Checkpoint, model: Any, again: Any) -> float:
     probe = torch.randn(1, extractor.feature_size, frames, generator=torch.Generator().manual_seed(0))
     prompt = decoder_prompt(checkpoint.tokenizer, model.generation_config, language=any_language(model))
     logits = []
-    for each in (model, again):
-        weight = next(each.parameters())
+    for network in (model, again):
+        weight = next(network.parameters())
         with torch.inference_mode():
             inputs = torch.tensor([prompt], device=weight.device)
-            output = each(input_features=probe.to(weight.device, weight.dtype), decoder_input_ids=inputs)
+            output = network(input_features=probe.to(weight.device, weight.dtype), decoder_input_ids=inputs)
         logits.append(output.logits.float().cpu())
     return float((logits[0] - logits[1]).abs().max())
 
@@ -146,8 +146,8 @@ def cached_conversion(source: str | Path) -> Path:
         CheckpointError: The checkpoint cannot be loaded or converted.
     """
     name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in Path(source).resolve().name)
-    converted = cache_folder() / f"{name}-{digest(source).rpartition(':')[2].replace('/', '-')}"
-    if not converted.exists():
-        print(f"{source}: converting to CTranslate2 (once); cached in {converted}", file=sys.stderr)
-        export(source, converted, to="ct2")
-    return converted
+    target = cache_folder() / f"{name}-{digest(source).rpartition(':')[2].replace('/', '-')}"
+    if not target.exists():
+        print(f"{source}: converting to CTranslate2 (once); cached in {target}", file=sys.stderr)
+        export(source, target, to="ct2")
+    return target

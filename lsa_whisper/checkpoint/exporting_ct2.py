@@ -40,9 +40,9 @@ def convert(checkpoint: Checkpoint, source: Path, out: Path, *, dtype: str) -> P
     _verify_fit(checkpoint)
     from ctranslate2.converters import TransformersConverter
 
-    copied = [*COPIED, *(path.name for path in retrace_files(source).values())]
+    files = [*COPIED, *(path.name for path in retrace_files(source).values())]
     with quiet_transformers():
-        TransformersConverter(str(source), copy_files=copied).convert(str(out), quantization=dtype)
+        TransformersConverter(str(source), copy_files=files).convert(str(out), quantization=dtype)
     differences = _differences(checkpoint, load_converted(out))
     difference = abs(differences).max() if dtype in _TOLERANCE else (differences**2).mean() ** 0.5
     if not difference <= _TOLERANCE.get(dtype, _TOLERANCE_INT8):  # true for NaN, too
@@ -60,14 +60,14 @@ def _verify_fit(checkpoint: Checkpoint) -> None:
         checkpoint.model.generation_config,
         checkpoint.feature_extractor,
     )
-    added, stamps = tokenizer.get_added_vocab(), timestamp_tokens(tokenizer)
-    plain, window_s = added.get("<|notimestamps|>"), extractor.n_samples / extractor.sampling_rate
+    vocab, stamps = tokenizer.get_added_vocab(), timestamp_tokens(tokenizer)
+    plain, window_s = vocab.get("<|notimestamps|>"), extractor.n_samples / extractor.sampling_rate
     follow = plain is None or sorted(stamps) == list(range(plain + 1, plain + 1 + len(stamps)))
-    end_timestamps = max(added.values(), default=0) <= max(stamps, default=0) or not has_timestamps(tokenizer, settings)
+    end_timestamps = max(vocab.values(), default=0) <= max(stamps, default=0) or not has_timestamps(tokenizer, settings)
     holds = {
         "its special tokens have other ids than its model": special_offset(tokenizer, settings) == 0,
         "it has no <|notimestamps|>": plain is not None,
-        "its end of text does not come after all text": settings.eos_token_id == min(added.values(), default=-1),
+        "its end of text does not come after all text": settings.eos_token_id == min(vocab.values(), default=-1),
         "its timestamps do not follow <|notimestamps|>": follow,
         "tokens follow its timestamps, which CTranslate2 takes for timestamps": end_timestamps,
         "its timestamps are not ascending": sorted(stamps.values()) == [stamps[index] for index in sorted(stamps)],
@@ -111,14 +111,14 @@ def _differences(checkpoint: Checkpoint, converted: ConvertedCheckpoint) -> NDAr
         suppress_blank=False,
     )
     again = np.array([np.array(step.to(ctranslate2.DataType.float32)) for step in result.logits[0][:_TOKENS]])
-    expected = logits.float().cpu().numpy()
+    reference = logits.float().cpu().numpy()
     # CTranslate2 always suppresses <|notimestamps|>: its logit is the lowest number.
     suppressed = np.isfinite(again) & (again < -1e30)
-    differences: NDArray[np.float32] = (again - expected)[~suppressed] / expected.std()
+    differences: NDArray[np.float32] = (again - reference)[~suppressed] / reference.std()
     return differences
 
 
 def any_language(model: Any) -> str:
     """Return a language code that a model supports."""
-    known = getattr(model.generation_config, "lang_to_id", None) or {"<|en|>": 0}
-    return str(next(iter(known)).strip("<|>"))
+    languages = getattr(model.generation_config, "lang_to_id", None) or {"<|en|>": 0}
+    return str(next(iter(languages)).strip("<|>"))

@@ -93,21 +93,21 @@ def _positions(checkpoint: Checkpoint) -> tuple[int, dict[int, int] | None]:
         CheckpointError: A token has no place in OpenAI's vocabulary.
     """
     tokenizer, settings, size = checkpoint.tokenizer, checkpoint.model.generation_config, checkpoint.model.config
-    added, stamps = tokenizer.get_added_vocab(), timestamp_tokens(tokenizer)
+    vocab, stamps = tokenizer.get_added_vocab(), timestamp_tokens(tokenizer)
     if not has_timestamps(tokenizer, settings) or special_offset(tokenizer, settings):
         raise CheckpointError(f"{checkpoint.path}: whisper.cpp needs a model that writes timestamps; use `to=hf`")
-    if size.vocab_size >= _ENGLISH_ROWS and added.get("<|0.00|>") == _special_ids(size.vocab_size)["<|0.00|>"]:
+    if size.vocab_size >= _ENGLISH_ROWS and vocab.get("<|0.00|>") == _special_ids(size.vocab_size)["<|0.00|>"]:
         return size.vocab_size, None
     rows = _MULTILINGUAL_ROWS if is_multilingual(settings) else _ENGLISH_ROWS
-    known, placed = _special_ids(rows), dict[int, int]()
+    ids, positions = _special_ids(rows), dict[int, int]()
     for token, index in tokenizer.get_vocab().items():
         if index in stamps:
-            placed[index] = known["<|0.00|>"] + round(stamps[index] / TIMESTAMP_STEP_S)
+            positions[index] = ids["<|0.00|>"] + round(stamps[index] / TIMESTAMP_STEP_S)
         else:
-            placed[index] = known.get(token, -1) if token in added else index
-        if not 0 <= placed[index] < rows or (token not in added and index >= known["<|endoftext|>"]):
+            positions[index] = ids.get(token, -1) if token in vocab else index
+        if not 0 <= positions[index] < rows or (token not in vocab and index >= ids["<|endoftext|>"]):
             raise CheckpointError(f"{checkpoint.path}: whisper.cpp has no place for its token {token!r}; use `to=hf`")
-    return rows, placed
+    return rows, positions
 
 
 def _moved(checkpoint: Checkpoint, embedding: Any, rows: int, positions: Mapping[int, int] | None) -> Any:
@@ -156,8 +156,8 @@ def _write_texts(file: IO[bytes], tokenizer: Any, end: int) -> None:
     from transformers.convert_slow_tokenizer import bytes_to_unicode
 
     byte_of = {letter: byte for byte, letter in bytes_to_unicode().items()}
-    added = {*tokenizer.get_added_vocab().values()}
-    words = {index: token for token, index in tokenizer.get_vocab().items() if index not in added}
+    added_ids = {*tokenizer.get_added_vocab().values()}
+    words = {index: token for token, index in tokenizer.get_vocab().items() if index not in added_ids}
     file.write(struct.pack("<i", end))
     for index in range(end):
         text = bytes(byte_of[letter] for letter in words.get(index, ""))

@@ -50,9 +50,9 @@ def digest(path: str | Path) -> str:
     summary.update(json.dumps(ours.get("labels"), sort_keys=True).encode())
     summary.update(json.dumps(ours["trim"], sort_keys=True).encode() if "trim" in ours else b"")
     # Provenance and recipe in the metadata file do not affect transcripts.
-    skipped = {METADATA_FILE, CALIBRATION_FILE, *(TRANSFORMERS_4_FILES if (folder / "tokenizer.json").exists() else ())}
+    besides = {METADATA_FILE, CALIBRATION_FILE, *(TRANSFORMERS_4_FILES if (folder / "tokenizer.json").exists() else ())}
     for file in sorted(folder.iterdir()):
-        if file.suffix in CONTENT and file.name not in skipped and file.is_file():
+        if file.suffix in CONTENT and file.name not in besides and file.is_file():
             with file.open("rb") as stream:
                 summary.update(f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
     if (folder / ADAPTER_FILE).exists():
@@ -96,8 +96,8 @@ def _recover(out: Path) -> None:
         if not out.exists() and (aside / out.name).is_dir():
             (aside / out.name).rename(out)
         shutil.rmtree(aside, ignore_errors=True)
-    for unfinished in out.parent.glob(f".{glob.escape(out.name)}{_NEW}*"):
-        shutil.rmtree(unfinished, ignore_errors=True)
+    for leftover in out.parent.glob(f".{glob.escape(out.name)}{_NEW}*"):
+        shutil.rmtree(leftover, ignore_errors=True)
 
 
 def verify_replaceable(out: Path) -> None:

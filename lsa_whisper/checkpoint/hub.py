@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lsa_whisper.checkpoint.description import PREPROCESSOR_FILES
-from lsa_whisper.checkpoint.tensor_shapes import weight_files
+from lsa_whisper.checkpoint.stored_weights import weight_files
 from lsa_whisper.checkpoint.token_table import TOKENIZER_FILES
+from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE
 from lsa_whisper.checkpoint.verification import is_local
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.system.machine import hub_cache_folder
@@ -35,12 +36,12 @@ def cached_snapshots(name: str | None = None) -> dict[str, Path]:
         name: Only look for this one.
     """
     pattern = f"models--{name.replace('/', '--')}" if name else "models--*--*"
-    found = {}
+    snapshots = {}
     for folder in sorted(hub_cache_folder().glob(pattern)):
         for snapshot in sorted((folder / "snapshots").glob("*")):
             if (snapshot / "config.json").exists() and any(snapshot.glob("model*.safetensors")):
-                found[folder.name.removeprefix("models--").replace("--", "/", 1)] = snapshot
-    return found
+                snapshots[folder.name.removeprefix("models--").replace("--", "/", 1)] = snapshot
+    return snapshots
 
 
 def is_offline() -> bool:
@@ -126,14 +127,20 @@ def model_folder(model: str | Path) -> Path | None:
     return Path(model) if is_local(model) else cached_snapshot(str(model))
 
 
+def folder_of_weights(path: str) -> Path | None:
+    """Return the folder with the weights of a model; ``None`` for an adapter or a model that is to be downloaded."""
+    folder = model_folder(path)
+    return None if folder is None or (folder / ADAPTER_FILE).exists() else folder
+
+
 def cached_snapshot(name: str) -> Path | None:
     """Return the folder of a completely cached model, ``None`` if there is none."""
     snapshot = cached_snapshots(name).get(name)
     if snapshot is None:
         return None
-    needed = (("generation_config.json",), PREPROCESSOR_FILES, TOKENIZER_FILES)
+    files = (("generation_config.json",), PREPROCESSOR_FILES, TOKENIZER_FILES)
     try:
         weight_files(snapshot)
     except CheckpointError:
         return None
-    return snapshot if all(any((snapshot / name).exists() for name in names) for names in needed) else None
+    return snapshot if all(any((snapshot / name).exists() for name in names) for names in files) else None

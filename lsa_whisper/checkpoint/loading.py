@@ -10,9 +10,9 @@ from typing import Any
 
 from lsa_whisper.checkpoint.adapter_base import base_of
 from lsa_whisper.checkpoint.description import PREPROCESSOR_FILES
-from lsa_whisper.checkpoint.hub import hub_source, model_folder
+from lsa_whisper.checkpoint.hub import folder_of_weights, hub_source, model_folder
 from lsa_whisper.checkpoint.stored_labels import TaggerWeights, read_retraces
-from lsa_whisper.checkpoint.stored_weights import StoredWeights, folder_of_weights, reserve_weights, verify_names
+from lsa_whisper.checkpoint.stored_weights import StoredWeights, reserve_weights, verify_names
 from lsa_whisper.checkpoint.token_table import TOKENIZER_FILES
 from lsa_whisper.checkpoint.trimming import encoder_input_s, longest_window_s, trim_margin_s
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE
@@ -228,7 +228,7 @@ def load_processor(source: str) -> tuple[Any, Any]:
     """Return the feature extractor and the tokenizer; those of the base if an adapter has none."""
     from transformers import AutoTokenizer, WhisperFeatureExtractor
 
-    loaded: list[Any] = []
+    parts: list[Any] = []
     for kind, files in ((WhisperFeatureExtractor, PREPROCESSOR_FILES), (AutoTokenizer, TOKENIZER_FILES)):
         place = source
         if (Path(source) / ADAPTER_FILE).exists() and not any((Path(source) / file).exists() for file in files):
@@ -236,8 +236,8 @@ def load_processor(source: str) -> tuple[Any, Any]:
         if is_local(place) and not any((Path(place) / file).exists() for file in files):
             raise CheckpointError(f"{place}: has no {files[0]}; copy it from the model this one was made from")
         try:
-            loaded.append(kind.from_pretrained(place, trust_remote_code=False))
+            parts.append(kind.from_pretrained(place, trust_remote_code=False))
         except Exception as error:
             reason = first_line(error)
             raise CheckpointError(f"{place}: {files[0]} cannot be read ({reason}); save the model again") from error
-    return loaded[0], loaded[1]
+    return parts[0], parts[1]

@@ -100,11 +100,11 @@ def merge(
     _check_places(names, out)
     for name in names:
         print_progress(overview_line(name))
-    merged, sources = _average(names, shares)
-    labels = next((source.labels for source in sources if source.labels), merged.labels.name)
+    mean, sources = _average(names, shares)
+    labels = next((source.labels for source in sources if source.labels), mean.labels.name)
     with atomic_folder(out) as partial, tempfile.TemporaryDirectory(dir=partial) as scratch:
-        written = write_verified(_in_type(merged, dtype), Path(scratch) / "checkpoint")
-        for file in sorted(written.iterdir()):
+        folder = write_verified(_in_type(mean, dtype), Path(scratch) / "checkpoint")
+        for file in sorted(folder.iterdir()):
             file.rename(partial / file.name)
     return Merged(out, tuple(sources), labels)
 
@@ -117,17 +117,17 @@ def _shares(count: int, weights: Sequence[float]) -> list[float]:
     """
     if count < 2:
         raise CheckpointError("merge needs two or more checkpoints; name the runs, or a run and its base")
-    given = list(weights) or [1.0] * count
-    if len(given) == 1 and count == 2 and 0 <= given[0] <= 1:
-        given.append(1 - given[0])
-    if len(given) != count:
+    numbers = list(weights) or [1.0] * count
+    if len(numbers) == 1 and count == 2 and 0 <= numbers[0] <= 1:
+        numbers.append(1 - numbers[0])
+    if len(numbers) != count:
         raise CheckpointError(
             f"{len(weights)} weight(s) for {count} checkpoints: give one for each, or with two checkpoints one between "
             "0 and 1, that of the first"
         )
-    if not all(math.isfinite(each) and each >= 0 for each in given) or not sum(given) > 0:
-        raise CheckpointError(f"weights must be 0 or more and not all 0, not {', '.join(f'{w:g}' for w in given)}")
-    return [each / sum(given) for each in given]
+    if not all(math.isfinite(number) and number >= 0 for number in numbers) or not sum(numbers) > 0:
+        raise CheckpointError(f"weights must be 0 or more and not all 0, not {', '.join(f'{w:g}' for w in numbers)}")
+    return [number / sum(numbers) for number in numbers]
 
 
 def _check_places(names: Sequence[str], out: Path) -> None:
@@ -143,28 +143,28 @@ def _average(names: Sequence[str], shares: Sequence[float]) -> tuple[Checkpoint,
 
     At most two models are in memory: each is added to the average of those before it.
     """
-    loaded = map(load, names)
-    average = next(loaded)
+    checkpoints = map(load, names)
+    average = next(checkpoints)
     sources, settings, rests, total = list[MergedSource](), list[Any](), list[Checkpoint](), 0.0
-    for name, share, each in zip(names, shares, itertools.chain([average], loaded), strict=True):
+    for name, share, checkpoint in zip(names, shares, itertools.chain([average], checkpoints), strict=True):
         total += share
-        distance = 0.0 if each is average else _add(average, each, share / total if total else 0.0)
+        distance = 0.0 if checkpoint is average else _add(average, checkpoint, share / total if total else 0.0)
         is_labeled = is_local(name) and (Path(name) / METADATA_FILE).exists()
-        sources.append(MergedSource(name, share, distance, each.labels.name if is_labeled else None))
-        settings.append(each.model.generation_config)
-        rests.append(dataclasses.replace(each, model=None, recipe={}))
-    chosen = next((at for at, source in enumerate(sources) if source.labels), 0)
-    average.model.generation_config = _allowing_all(settings, settings[chosen])
+        sources.append(MergedSource(name, share, distance, checkpoint.labels.name if is_labeled else None))
+        settings.append(checkpoint.model.generation_config)
+        rests.append(dataclasses.replace(checkpoint, model=None, recipe={}))
+    main = next((at for at, source in enumerate(sources) if source.labels), 0)
+    average.model.generation_config = _allowing_all(settings, settings[main])
     record = [{"path": s.path, "digest": digest(s.path), "weight": s.weight} for s in sources]
     margins = [rest.trim_margin_s for rest in rests]
-    merged = dataclasses.replace(
-        rests[chosen],
+    result = dataclasses.replace(
+        rests[main],
         path=" + ".join(Path(name).name for name in names),
         model=average.model,
         provenance={"merged": record},
         trim_margin_s=None if None in margins else max(filter(None, margins), default=0.0),
     )
-    return merged, sources
+    return result, sources
 
 
 def _add(average: Checkpoint, other: Checkpoint, share: float) -> float:
@@ -172,14 +172,14 @@ def _add(average: Checkpoint, other: Checkpoint, share: float) -> float:
     import torch
 
     _require_same_shape(average, other)
-    squared, norm = 0.0, 0.0
+    squares, norm = 0.0, 0.0
     differences = dict(other.model.named_parameters())
     with torch.no_grad():
         for name, weight in average.model.named_parameters():
             differences[name].sub_(weight)
-            squared += float(differences[name].norm()) ** 2
+            squares += float(differences[name].norm()) ** 2
             norm += float(weight.norm()) ** 2
-        distance = math.sqrt(squared / norm) if norm else math.inf
+        distance = math.sqrt(squares / norm) if norm else math.inf
         if not distance < _UNRELATED:  # true for NaN, too
             raise CheckpointError(
                 f"{other.path}: its weights are unrelated to those of {average.path} (relative distance "
@@ -192,10 +192,10 @@ def _add(average: Checkpoint, other: Checkpoint, share: float) -> float:
 
 def _require_same_shape(average: Checkpoint, other: Checkpoint) -> None:
     for key in _ALIKE:
-        one, two = (getattr(each.model.config, key, None) for each in (average, other))
-        if one != two:
+        own, their = (getattr(source.model.config, key, None) for source in (average, other))
+        if own != their:
             raise CheckpointError(
-                f"{other.path}: {key} is {two}, but {one} in {average.path}; only models of one architecture can be "
+                f"{other.path}: {key} is {their}, but {own} in {average.path}; only models of one architecture can be "
                 "merged"
             )
     if average.tokenizer.get_vocab() != other.tokenizer.get_vocab():
@@ -203,23 +203,23 @@ def _require_same_shape(average: Checkpoint, other: Checkpoint) -> None:
             f"{other.path}: its vocabulary differs from that of {average.path}; only models of one vocabulary can be "
             "merged"
         )
-    shapes = [{name: weight.shape for name, weight in each.model.named_parameters()} for each in (average, other)]
+    shapes = [{name: weight.shape for name, weight in source.model.named_parameters()} for source in (average, other)]
     if shapes[0] != shapes[1]:
         raise CheckpointError(f"{other.path}: other weights than in {average.path}; export both with one version first")
 
 
-def _allowing_all(settings: Sequence[Any], chosen: Any) -> Any:
-    """Return ``chosen`` without suppressed tokens that one of ``settings`` allows: that source may write them."""
+def _allowing_all(settings: Sequence[Any], main: Any) -> Any:
+    """Return ``main`` without suppressed tokens that one of ``settings`` allows: that source may write them."""
     for key in ("suppress_tokens", "begin_suppress_tokens"):
-        if own := getattr(chosen, key, None):
-            shared = set(own).intersection(*(getattr(each, key, None) or () for each in settings))
-            setattr(chosen, key, [index for index in own if index in shared])
-    return chosen
+        if own := getattr(main, key, None):
+            common = set(own).intersection(*(getattr(setting, key, None) or () for setting in settings))
+            setattr(main, key, [index for index in own if index in common])
+    return main
 
 
-def _in_type(merged: Checkpoint, dtype: str) -> Checkpoint:
+def _in_type(mean: Checkpoint, dtype: str) -> Checkpoint:
     import torch
 
     if dtype not in ("float32", "float16", "bfloat16"):
         raise CheckpointError(f"numbers of type {dtype!r} are not known; choose float32, bfloat16 or float16")
-    return dataclasses.replace(merged, model=merged.model.to(getattr(torch, dtype)))
+    return dataclasses.replace(mean, model=mean.model.to(getattr(torch, dtype)))

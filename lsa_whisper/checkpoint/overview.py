@@ -25,15 +25,15 @@ def model_overview(model: str | Path) -> tuple[Finding, ...]:
     try:
         return _rows(model)
     except CheckpointError as error:
-        found, _, remedy = str(error).rpartition("; ")
-        return (Finding("model", "problem", found, remedy),)
+        fact, _, remedy = str(error).rpartition("; ")
+        return (Finding("model", "problem", fact, remedy),)
 
 
 def _rows(model: str | Path) -> tuple[Finding, ...]:
     folder = model_folder(model)
     if folder is None:
-        found = f"{model} is not on this machine; it is downloaded when it is first used"
-        return (Finding("model", "warn", found, "name a local folder where there is no network"),)
+        fact = f"{model} is not on this machine; it is downloaded when it is first used"
+        return (Finding("model", "warn", fact, "name a local folder where there is no network"),)
     writing = (Finding("labels", "ok", _labels(folder)), _disfluencies(folder))
     if is_converted(folder):
         verify_settings(folder)
@@ -53,13 +53,13 @@ def _rows(model: str | Path) -> tuple[Finding, ...]:
 def _disfluencies(folder: Path) -> Finding:
     """Return which disfluencies a model leaves out of its transcripts."""
     sentence = read_writing(folder).coverage.sentence()
-    found, _, remedy = sentence.partition(". ")
-    return Finding("disfluencies", "warn", found, remedy) if sentence else Finding("disfluencies", "ok", "all classes")
+    fact, _, remedy = sentence.partition(". ")
+    return Finding("disfluencies", "warn", fact, remedy) if sentence else Finding("disfluencies", "ok", "all classes")
 
 
 def _labels(folder: Path) -> str:
-    known = read_metadata(folder).get("labels")
-    return str(known.get("style")) if isinstance(known, dict) else "none recorded: a model without fine-tuning here"
+    labels = read_metadata(folder).get("labels")
+    return str(labels.get("style")) if isinstance(labels, dict) else "none recorded: a model without fine-tuning here"
 
 
 def overview_line(model: str | Path) -> str:
@@ -70,8 +70,8 @@ def overview_line(model: str | Path) -> str:
     """
     rows = _rows(model)
     if problem := next((row for row in rows if row.state == "problem"), None):
-        raise CheckpointError(f"{model}: {problem.found}; {problem.remedy}")
-    facts = ", ".join(row.found for row in rows if row.name in _IN_A_LINE)
+        raise CheckpointError(f"{model}: {problem.fact}; {problem.remedy}")
+    facts = ", ".join(row.fact for row in rows if row.name in _IN_A_LINE)
     remarks = sum(row.state != "ok" for row in rows if row.name != "disfluencies")
     more = f"; {remarks} remark{'s' * (remarks > 1)}: lsa-whisper doctor --model {model}" if remarks else ""
     return f"{model}: {facts}{more}"

@@ -110,7 +110,7 @@ def verify_adapter(folder: Path, model: Any) -> None:
     from safetensors import safe_open
 
     with safe_open(str(folder / "adapter_model.safetensors"), framework="pt") as tensors:
-        written = set(tensors.keys())
-    missing = sorted(get_peft_model_state_dict(model, save_embedding_layers=False).keys() - written)
+        names = set(tensors.keys())
+    missing = sorted(get_peft_model_state_dict(model, save_embedding_layers=False).keys() - names)
     if missing:
         raise CheckpointError(f"the adapter lacks {len(missing)} tensors, first {missing[0]}; gather it before saving")

@@ -40,10 +40,10 @@ def read_writing(model: str | Path) -> WritingModel:
     folder = model_folder(model)
     if folder is None:
         return WritingModel(str(model), Labels("fluent"))
-    known = read_metadata(folder)
-    if "labels" in known:
+    metadata = read_metadata(folder)
+    if "labels" in metadata:
         try:
-            return WritingModel(str(model), Labels.from_dict(known["labels"]), known.get("recipe", {}))
+            return WritingModel(str(model), Labels.from_dict(metadata["labels"]), metadata.get("recipe", {}))
         except LsaWhisperError as error:
             raise CheckpointError(f"{folder / METADATA_FILE}: {error}") from error
     try:
@@ -60,7 +60,7 @@ _FILE = re.compile(r"retraces-([a-z]{2,3})\.json")
 def retrace_files(folder: Path) -> dict[str, Path]:
     """Return the file of each language, by its ISO 639-3 code; none in a hub name that is not a folder."""
     names = sorted(folder.iterdir()) if folder.is_dir() else ()
-    return {found[1]: path for path in names if (found := _FILE.fullmatch(path.name)) and path.is_file()}
+    return {match[1]: path for path in names if (match := _FILE.fullmatch(path.name)) and path.is_file()}
 
 
 def read_retraces(folder: Path) -> dict[str, TaggerWeights]:

@@ -91,8 +91,8 @@ def read_tokens(folder: Path) -> TokenTable:
 
 
 @functools.lru_cache(maxsize=4)
-def _read(files: tuple[Path, ...], changed: tuple[tuple[int, int], ...]) -> TokenTable:
-    """Return the tokens of these files; ``changed`` makes a changed file be read again."""
+def _read(files: tuple[Path, ...], stamps: tuple[tuple[int, int], ...]) -> TokenTable:
+    """Return the tokens of these files; ``stamps`` makes a changed file be read again."""
     path, more, settings = files
     try:
         content = plain_json.read(path)
@@ -101,8 +101,8 @@ def _read(files: tuple[Path, ...], changed: tuple[tuple[int, int], ...]) -> Toke
             added = {token["content"]: token["id"] for token in content["added_tokens"]}
         else:
             tokens, added = dict(content), dict(read_json(more)) if more.is_file() else {}
-            declared = read_json(settings).get("added_tokens_decoder", {}) if settings.is_file() else {}
-            added |= {token["content"]: int(index) for index, token in declared.items()}
+            decoder = read_json(settings).get("added_tokens_decoder", {}) if settings.is_file() else {}
+            added |= {token["content"]: int(index) for index, token in decoder.items()}
         if not all(isinstance(index, int) and index >= 0 for index in (*tokens.values(), *added.values())):
             raise ValueError("an id is not a number")
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
@@ -133,8 +133,8 @@ def token_rows(config: _Settings, generation: _Settings, tokens: TokenTable, con
     yield _suppressed(config, generation)
 
 
-def _problem(name: str, found: str, remedy: str = _PAIR) -> Finding:
-    return Finding(name, "problem", found, remedy)
+def _problem(name: str, fact: str, remedy: str = _PAIR) -> Finding:
+    return Finding(name, "problem", fact, remedy)
 
 
 def is_id(index: Any, size: int) -> bool:
@@ -149,8 +149,8 @@ def is_id(index: Any, size: int) -> bool:
 def _vocabulary(config: _Settings, tokens: TokenTable) -> Finding:
     rows = config["vocab_size"]
     if tokens.size > rows:
-        found = f"the vocabulary has ids up to {tokens.size - 1}, the model has {rows} rows"
-        return _problem("vocabulary", found, "copy tokenizer.json from the model that this one was made from")
+        fact = f"the vocabulary has ids up to {tokens.size - 1}, the model has {rows} rows"
+        return _problem("vocabulary", fact, "copy tokenizer.json from the model that this one was made from")
     return Finding("vocabulary", "ok", f"{tokens.size} tokens, {rows} rows")
 
 
@@ -166,88 +166,88 @@ def _special(config: _Settings, generation: _Settings, tokens: TokenTable) -> Fi
         ("decoder_start_token_id in generation_config.json", _START, generation["decoder_start_token_id"]),
         ("eos_token_id in config.json", _END, config.get("eos_token_id", end)),
     ):
-        if tokens.space is None and index != (expected := tokens.tokens.get(token)):
-            return _problem("special tokens", f"{name} is {index}, but {token} is token {expected}")
+        if tokens.space is None and index != (own := tokens.tokens.get(token)):
+            return _problem("special tokens", f"{name} is {index}, but {token} is token {own}")
     return Finding("special tokens", "ok", f"{_END} is {end}, {_START} is {generation['decoder_start_token_id']}")
 
 
 def _timestamps(generation: _Settings, tokens: TokenTable, context_s: float) -> Finding:
-    plain, known = generation.get("no_timestamps_token_id"), tokens.added.get(_PLAIN)
-    if tokens.space is None and None not in (plain, known) and plain != known:
-        return _problem("timestamps", f"no_timestamps_token_id is {plain}, but {_PLAIN} is token {known}")
+    plain, own = generation.get("no_timestamps_token_id"), tokens.added.get(_PLAIN)
+    if tokens.space is None and None not in (plain, own) and plain != own:
+        return _problem("timestamps", f"no_timestamps_token_id is {plain}, but {_PLAIN} is token {own}")
     stamps = sorted(tokens.timestamps_s.items())
     if not stamps:
         remedy = "each window becomes one utterance; fine-tune from a model with timestamps for more"
         return Finding("timestamps", "warn", "none in the vocabulary", remedy)
-    if known is None or not (plain is None or is_id(plain, 1 << 20)):
+    if own is None or not (plain is None or is_id(plain, 1 << 20)):
         return _problem("timestamps", f"the vocabulary has timestamps, but no {_PLAIN}")
-    expected = [(known + 1 + step, round(step * TIMESTAMP_STEP_S, 2)) for step in range(len(stamps))]
-    if stamps != expected:
+    due = [(own + 1 + step, round(step * TIMESTAMP_STEP_S, 2)) for step in range(len(stamps))]
+    if stamps != due:
         return _problem("timestamps", f"they do not follow {_PLAIN} in steps of {TIMESTAMP_STEP_S} s")
-    found = f"{len(stamps)} timestamps, the first is token {(known if plain is None else plain) + 1}"
+    fact = f"{len(stamps)} timestamps, the first is token {(own if plain is None else plain) + 1}"
     if tokens.is_verbatim and not generation.get("return_timestamps"):
         return Finding(
-            "timestamps", "warn", f"{found}; not used, the model was trained without them",
+            "timestamps", "warn", f"{fact}; not used, the model was trained without them",
             "each window becomes one utterance; fine-tuning with timestamps adds them",
         )  # fmt: skip
     if stamps[-1][1] < context_s - TIMESTAMP_STEP_S:
-        found = f"{found}; they end at {stamps[-1][1]:g} s, the context at {context_s:g} s"
-        return Finding("timestamps", "warn", found, "train on windows without timestamps, or on shorter ones")
-    return Finding("timestamps", "ok", found)
+        fact = f"{fact}; they end at {stamps[-1][1]:g} s, the context at {context_s:g} s"
+        return Finding("timestamps", "warn", fact, "train on windows without timestamps, or on shorter ones")
+    return Finding("timestamps", "ok", fact)
 
 
 def _languages(generation: _Settings, tokens: TokenTable) -> Finding:
-    listed, declared = generation.get("lang_to_id"), generation.get("is_multilingual")
-    if listed is not None and not isinstance(listed, dict):
-        return _problem("languages", f"lang_to_id is {type(listed).__name__}, not a table of tokens")
-    if not (bool(listed) if declared is None else declared):
-        if declared is None and "<|de|>" in tokens.added and "<|transcribe|>" in tokens.added:
-            found = "generation_config.json has neither is_multilingual nor lang_to_id: taken for English only"
-            return Finding("languages", "warn", found, "for a multilingual model copy generation_config.json")
+    codes, multilingual = generation.get("lang_to_id"), generation.get("is_multilingual")
+    if codes is not None and not isinstance(codes, dict):
+        return _problem("languages", f"lang_to_id is {type(codes).__name__}, not a table of tokens")
+    if not (bool(codes) if multilingual is None else multilingual):
+        if multilingual is None and "<|de|>" in tokens.added and "<|transcribe|>" in tokens.added:
+            fact = "generation_config.json has neither is_multilingual nor lang_to_id: taken for English only"
+            return Finding("languages", "warn", fact, "for a multilingual model copy generation_config.json")
         return Finding("languages", "ok", "English only")
-    for token, index in (listed or {}).items():
+    for token, index in (codes or {}).items():
         if tokens.space is None and index != tokens.added.get(token):
             return _problem("languages", f"{token} is {index} in lang_to_id, and token {tokens.added.get(token)}")
     if "<|transcribe|>" not in tokens.added:
         return _problem("languages", "a multilingual model, but its vocabulary has no <|transcribe|>")
-    count = len(listed) if listed else sum(token.startswith("<|") and len(token) in (6, 7) for token in tokens.added)
+    count = len(codes) if codes else sum(token.startswith("<|") and len(token) in (6, 7) for token in tokens.added)
     return Finding("languages", "ok", f"{count} language{'s' * (count != 1)}")
 
 
 def _heads(config: _Settings, generation: _Settings) -> Finding:
     layers, heads = config["decoder_layers"], config["decoder_attention_heads"]
-    listed = generation.get("alignment_heads")
-    if not listed:
+    value = generation.get("alignment_heads")
+    if not value:
         remedy = "for --wor run choose-heads once; until then all heads of the upper half are used"
         return Finding("alignment heads", "warn", "none listed", remedy)
-    pairs = listed if isinstance(listed, list) else [listed]
+    pairs = value if isinstance(value, list) else [value]
     for pair in pairs:
         is_pair = isinstance(pair, list) and len(pair) == 2
         if not is_pair or not is_id(pair[0], layers) or not is_id(pair[1], heads):
-            found = f"alignment_heads has {str(pair)[:40]}, but the decoder has {layers} layers of {heads} heads"
-            if is_pair and layers < config["encoder_layers"] and all(isinstance(each, int) for each in pair):
-                found = f"those of the model that it was distilled from ({found})"
-                return Finding("alignment heads", "warn", found, "for --wor run choose-heads once; they are not used")
-            return _problem("alignment heads", found, "remove alignment_heads, then run choose-heads")
+            fact = f"alignment_heads has {str(pair)[:40]}, but the decoder has {layers} layers of {heads} heads"
+            if is_pair and layers < config["encoder_layers"] and all(isinstance(number, int) for number in pair):
+                fact = f"those of the model that it was distilled from ({fact})"
+                return Finding("alignment heads", "warn", fact, "for --wor run choose-heads once; they are not used")
+            return _problem("alignment heads", fact, "remove alignment_heads, then run choose-heads")
     return Finding("alignment heads", "ok", f"{len(pairs)} heads")
 
 
 def _suppressed(config: _Settings, generation: _Settings) -> Finding:
     rows, end, counts = config["vocab_size"], generation.get("eos_token_id"), []
     for name in ("suppress_tokens", "begin_suppress_tokens"):
-        listed = generation.get(name) or []
-        if not isinstance(listed, list):
-            return _problem("suppressed tokens", f"{name} is {str(listed)[:40]!r}, not a list of token ids")
-        if wrong := [index for index in listed if index != -1 and not is_id(index, rows)]:
-            found = f"{name} has {str(wrong[0])[:40]!r}, which is none of {rows} tokens"
-            return _problem("suppressed tokens", found)
-        counts.append(len(set(listed) - {-1}))
+        ids = generation.get(name) or []
+        if not isinstance(ids, list):
+            return _problem("suppressed tokens", f"{name} is {str(ids)[:40]!r}, not a list of token ids")
+        if wrong := [index for index in ids if index != -1 and not is_id(index, rows)]:
+            fact = f"{name} has {str(wrong[0])[:40]!r}, which is none of {rows} tokens"
+            return _problem("suppressed tokens", fact)
+        counts.append(len(set(ids) - {-1}))
     if end in (generation.get("suppress_tokens") or []):
-        found, remedy = (
+        fact, remedy = (
             f"suppress_tokens has {end}, the end of text: no transcript would end",
             "remove it from the list",
         )
-        return _problem("suppressed tokens", found, remedy)
+        return _problem("suppressed tokens", fact, remedy)
     if counts[0] >= rows - 1:
         return _problem("suppressed tokens", "suppress_tokens has every token", "remove suppress_tokens")
     return Finding("suppressed tokens", "ok", f"{counts[0]} tokens, {counts[1]} at the beginning of a text")

@@ -93,21 +93,21 @@ def verify_settings(folder: Path) -> None:
 def _problems(value: Any) -> Iterator[str]:
     """Yield the problems of settings, nested ones included."""
     if isinstance(value, list):
-        for each in value:
-            yield from _problems(each)
+        for item in value:
+            yield from _problems(item)
     if not isinstance(value, dict):
         return
-    for key, each in value.items():
-        if key in _CODE and each:
+    for key, item in value.items():
+        if key in _CODE and item:
             yield f"{key} refers to code or files of its own, which are never run or read"
-        elif key in _KERNEL and "/" in str(each):
+        elif key in _KERNEL and "/" in str(item):
             yield f"{key} refers to compiled code elsewhere, which is never downloaded"
-        elif key == "auto_mapping" and each and not _of_whisper(each):
+        elif key == "auto_mapping" and item and not _of_whisper(item):
             yield "auto_mapping refers to a module of its own, which is never imported"
-        elif key in _MAX_VALUES and isinstance(each, int | float) and not each <= _MAX_VALUES[key]:
-            yield f"{key} is {str(each)[:20]}, more than the limit of {_MAX_VALUES[key]}"
+        elif key in _MAX_VALUES and isinstance(item, int | float) and not item <= _MAX_VALUES[key]:
+            yield f"{key} is {str(item)[:20]}, more than the limit of {_MAX_VALUES[key]}"
         else:
-            yield from _problems(each)
+            yield from _problems(item)
 
 
 def _of_whisper(mapping: Any) -> bool:

@@ -35,10 +35,10 @@ def configuration_folder() -> Path:
 
     ``$XDG_CONFIG_HOME/lsa-whisper``, else the platform's: ``%APPDATA%`` on Windows, ``~/.config`` elsewhere.
     """
-    if named := os.environ.get("XDG_CONFIG_HOME"):
-        return Path(named) / "lsa-whisper"
-    if sys.platform == "win32" and (named := os.environ.get("APPDATA")):
-        return Path(named) / "lsa-whisper"
+    if place := os.environ.get("XDG_CONFIG_HOME"):
+        return Path(place) / "lsa-whisper"
+    if sys.platform == "win32" and (place := os.environ.get("APPDATA")):
+        return Path(place) / "lsa-whisper"
     return Path("~/.config/lsa-whisper").expanduser()
 
 
@@ -62,8 +62,8 @@ def read_settings() -> ModelChoice:
         raise LsaWhisperError(f"{path}: cannot be read ({error}); correct or remove it") from None
     raw = raw if isinstance(raw, dict) else {}
     chosen, written = raw.get("chosen"), raw.get("written")
-    known = {name: str(scores) for name, scores in written.items()} if isinstance(written, dict) else {}
-    return ModelChoice(chosen if isinstance(chosen, str) else None, known)
+    records = {name: str(scores) for name, scores in written.items()} if isinstance(written, dict) else {}
+    return ModelChoice(chosen if isinstance(chosen, str) else None, records)
 
 
 def write_settings(settings: ModelChoice) -> Path:
@@ -95,6 +95,6 @@ def remember_model(folder: Path, scores: str = "") -> None:
     with contextlib.suppress(LsaWhisperError):
         settings = read_settings()
         scores = scores or settings.written.get(path, "")
-        others = {other: known for other, known in settings.written.items() if other != path and Path(other).is_dir()}
-        kept = list(({path: scores} | others).items())[:_MAX_REMEMBERED]
-        write_settings(replace(settings, written=dict(kept)))
+        records = {name: record for name, record in settings.written.items() if name != path and Path(name).is_dir()}
+        latest = list(({path: scores} | records).items())[:_MAX_REMEMBERED]
+        write_settings(replace(settings, written=dict(latest)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.checkpoint.description import describe_files
-from lsa_whisper.checkpoint.tensor_shapes import weight_files
+from lsa_whisper.checkpoint.stored_weights import weight_files
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json, verify_settings
 from lsa_whisper.checkpoint.whisper_constants import SHORT_NAMES
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
@@ -103,5 +103,5 @@ def verify_fit(folder: Path, base: Path | None = None) -> None:
     """
     for row in describe_files(folder, base):
         if row.state == "problem":
-            place = "" if row.found.startswith(str(folder)) else f"{folder}: "
-            raise CheckpointError(f"{place}{row.found}; {row.remedy}")
+            place = "" if row.fact.startswith(str(folder)) else f"{folder}: "
+            raise CheckpointError(f"{place}{row.fact}; {row.remedy}")

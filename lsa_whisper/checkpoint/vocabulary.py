@@ -27,9 +27,9 @@ def special_offset(tokenizer: Any, generation_config: Any) -> int:
 
     Its vocabulary lacks thousands of ids, and a tokenizer that is loaded from it renumbers the special tokens.
     """
-    known = tokenizer.get_added_vocab().get("<|notimestamps|>")
+    own = tokenizer.get_added_vocab().get("<|notimestamps|>")
     plain = getattr(generation_config, "no_timestamps_token_id", None)
-    return 0 if known is None or plain is None else int(plain) - int(known)
+    return 0 if own is None or plain is None else int(plain) - int(own)
 
 
 def has_timestamps(tokenizer: Any, generation_config: Any) -> bool:
@@ -39,8 +39,8 @@ def has_timestamps(tokenizer: Any, generation_config: Any) -> bool:
     not either, although nothing is suppressed; fine-tuned with timestamps it has ``return_timestamps``.
     """
     stamps = timestamp_tokens(tokenizer, generation_config).keys()
-    listed = {*(getattr(generation_config, "suppress_tokens", None) or [])}
-    if not stamps or stamps <= listed:
+    suppressed = {*(getattr(generation_config, "suppress_tokens", None) or [])}
+    if not stamps or stamps <= suppressed:
         return False
     return not TokenTable.of_tokenizer(tokenizer).is_verbatim or bool(
         getattr(generation_config, "return_timestamps", False)
@@ -72,17 +72,17 @@ def decoder_prompt(
     Raises:
         CheckpointError: A multilingual model does not support the language.
     """
-    added = tokenizer.get_added_vocab()
-    prompt = [*TokenTable({}, added).verbatim_tags, int(generation_config.decoder_start_token_id)]
+    vocab = tokenizer.get_added_vocab()
+    prompt = [*TokenTable({}, vocab).verbatim_tags, int(generation_config.decoder_start_token_id)]
     if is_multilingual(generation_config):
         token = f"<|{language}|>"
-        index = (getattr(generation_config, "lang_to_id", None) or added).get(token)
+        index = (getattr(generation_config, "lang_to_id", None) or vocab).get(token)
         if index is None:
             raise CheckpointError(f"the model does not support the language {language!r}; choose one that it supports")
         tasks = getattr(generation_config, "task_to_id", None) or {}
-        prompt += [index, tasks.get("transcribe", added["<|transcribe|>"])]
+        prompt += [index, tasks.get("transcribe", vocab["<|transcribe|>"])]
     # The settings come first: the special tokens of CrisperWhisper 1's vocabulary have other ids than its model.
-    plain = getattr(generation_config, "no_timestamps_token_id", None) or added.get("<|notimestamps|>")
+    plain = getattr(generation_config, "no_timestamps_token_id", None) or vocab.get("<|notimestamps|>")
     if not with_timestamps and plain is not None:
         prompt.append(plain)
     return prompt
@@ -95,11 +95,11 @@ def language_tokens(tokenizer: Any, generation_config: Any) -> dict[str, int]:
     """
     if not is_multilingual(generation_config):
         return {}
-    listed = getattr(generation_config, "lang_to_id", None)
-    if listed:
-        return {token.strip("<|>"): int(index) for token, index in listed.items()}
-    added, offset = tokenizer.get_added_vocab(), special_offset(tokenizer, generation_config)
-    return {code: added[f"<|{code}|>"] + offset for code in sorted(WHISPER_CODES) if f"<|{code}|>" in added}
+    ids = getattr(generation_config, "lang_to_id", None)
+    if ids:
+        return {token.strip("<|>"): int(index) for token, index in ids.items()}
+    vocab, offset = tokenizer.get_added_vocab(), special_offset(tokenizer, generation_config)
+    return {code: vocab[f"<|{code}|>"] + offset for code in sorted(WHISPER_CODES) if f"<|{code}|>" in vocab}
 
 
 def add_previous_text(prompt: list[int], previous: list[int], tokenizer: Any, generation_config: Any) -> list[int]:
@@ -114,15 +114,15 @@ def add_previous_text(prompt: list[int], previous: list[int], tokenizer: Any, ge
         tokenizer: The checkpoint's own.
         generation_config: The checkpoint's own.
     """
-    added = tokenizer.get_added_vocab()
+    vocab = tokenizer.get_added_vocab()
     if not previous:
         return prompt
     at = prompt.index(int(generation_config.decoder_start_token_id))
-    if at and all(mark in added for mark in CONTEXT_MARKS):
-        first, last = (added[mark] for mark in CONTEXT_MARKS)
+    if at and all(mark in vocab for mark in CONTEXT_MARKS):
+        first, last = (vocab[mark] for mark in CONTEXT_MARKS)
         space = tokenizer.encode(" ", add_special_tokens=False)
         return [*prompt[:at], *space, first, *previous, *space, last, *prompt[at:]]
-    begin = added.get("<|startofprev|>")
+    begin = vocab.get("<|startofprev|>")
     if begin is None:
         return prompt
     return [begin + special_offset(tokenizer, generation_config), *previous, *prompt]
@@ -130,8 +130,8 @@ def add_previous_text(prompt: list[int], previous: list[int], tokenizer: Any, ge
 
 def reads_previous_text(tokenizer: Any) -> bool:
     """Return whether a vocabulary has a place for the text before a window (see :func:`add_previous_text`)."""
-    added = tokenizer.get_added_vocab()
-    return "<|startofprev|>" in added or all(mark in added for mark in CONTEXT_MARKS)
+    vocab = tokenizer.get_added_vocab()
+    return "<|startofprev|>" in vocab or all(mark in vocab for mark in CONTEXT_MARKS)
 
 
 def is_multilingual(generation_config: Any) -> bool:

@@ -18,7 +18,7 @@ import click
 
 from lsa_whisper.errors import LsaWhisperError, printable
 from lsa_whisper.system.disk import disk_error_reason
-from lsa_whisper.system.interpreter import skipped_finalization
+from lsa_whisper.system.process import skipped_finalization
 from lsa_whisper.version import __version__
 
 _SILENT = ("HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK", "WANDB_DISABLED", "DISABLE_SAFETENSORS_CONVERSION")
@@ -116,10 +116,10 @@ class _Commands(click.Group):
 
 def _in_one_sentence(error: click.UsageError) -> str:
     """Return what is wrong with what was typed, and where its help is."""
-    said = error.format_message().rstrip(".")
-    said += " (a name with spaces needs quotes)" if "unexpected extra argument" in said else ""
+    sentence = error.format_message().rstrip(".")
+    sentence += " (a name with spaces needs quotes)" if "unexpected extra argument" in sentence else ""
     path = error.ctx.command_path.split()[1:] if error.ctx else []
-    return f"{said}; see '{' '.join(['lsa-whisper', *path, '--help'])}'"
+    return f"{sentence}; see '{' '.join(['lsa-whisper', *path, '--help'])}'"
 
 
 @click.group(
@@ -166,9 +166,9 @@ def call(command: str, **parameters: Any) -> Any:
 
 def run(command: str, **parameters: Any) -> None:
     """Call the command's library function, print the result, and exit with its status if something failed."""
-    done = call(command, **parameters)
-    show(done.table() if hasattr(done, "table") else done)
-    if status := getattr(done, "exit_code", 0):
+    result = call(command, **parameters)
+    show(result.table() if hasattr(result, "table") else result)
+    if status := getattr(result, "exit_code", 0):
         sys.exit(status)
 
 
@@ -213,10 +213,10 @@ class GroupedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section for each group."""
-        shown = {param.name: row for param in self.get_params(ctx) if (row := param.get_help_record(ctx))}
+        records = {param.name: row for param in self.get_params(ctx) if (row := param.get_help_record(ctx))}
         for title, names in self.groups.items():
             with formatter.section(title):
-                formatter.write_dl([shown.pop(name) for name in names])
-        if shown:
+                formatter.write_dl([records.pop(name) for name in names])
+        if records:
             with formatter.section("Other options"):
-                formatter.write_dl([*shown.values()])
+                formatter.write_dl([*records.values()])

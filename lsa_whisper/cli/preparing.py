@@ -54,6 +54,12 @@ from lsa_whisper.cli.types import LANGUAGE, MODEL, OUT, PAGE, PATH, TABLE, page_
     type=PATH,
     help="How often each class is spliced: as in train (default), fluent-adults, or a file: see inspect --profile.",
 )
+@click.option(
+    "--relabel",
+    type=MODEL,
+    help="Model that adds disfluencies that it finds to the labels of train; dev and test stay.",
+)
+@click.option("--relabel-threshold", default=0.7, help="Least probability of what --relabel adds.")
 @click.option("--train-only", is_flag=True, help="All recordings train: of very little data, dev and test say nothing.")
 def prepare(**parameters: Any) -> None:
     """Prepare training data from CHAT transcripts and recordings.
@@ -97,7 +103,7 @@ def inspect(**parameters: Any) -> None:
     """
     report = call("inspect", **parameters)
     show(report)
-    if getattr(report, "found", 0):
+    if getattr(report, "errors", 0):
         sys.exit(1)
 
 

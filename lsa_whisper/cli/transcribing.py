@@ -157,13 +157,13 @@ def transcribe(**parameters: Any) -> None:
 
     inputs, out = parameters.pop("inputs"), parameters.pop("out")
     with spool_standard_input(inputs, out) as (recordings, folder):
-        done = function_of("transcribe")(inputs=recordings, out=folder, **parameters)
+        summary = function_of("transcribe")(inputs=recordings, out=folder, **parameters)
         if list(inputs) == [STANDARD_INPUT] and out is None:
-            for each in done.done:
-                click.echo(each.transcript.read_bytes(), nl=False)
+            for file in summary.done:
+                click.echo(file.transcript.read_bytes(), nl=False)
         else:
-            show(done.table())
-    sys.exit(done.exit_code)
+            show(summary.table())
+    sys.exit(summary.exit_code)
 
 
 @main.command()

@@ -41,9 +41,9 @@ class _OutType(click.Path):
             raise click.BadParameter("is empty; name where the results go", ctx=ctx, param=param)
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         # A new folder that is called as a file is a misunderstanding.
-        suffix, allowed = path.suffix.lower(), " or ".join(self._suffixes)
+        suffix, endings = path.suffix.lower(), " or ".join(self._suffixes)
         if self._suffixes and suffix in DOCUMENT_SUFFIXES and suffix not in self._suffixes:
-            raise LsaWhisperError(f"{path}: name {'a folder, or ' * self._is_folder}a file that ends in {allowed}")
+            raise LsaWhisperError(f"{path}: name {'a folder, or ' * self._is_folder}a file that ends in {endings}")
         if not self._suffixes and path.is_file():
             raise LsaWhisperError(f"{path}: is a file; name a folder for the results")
         if not self._suffixes and suffix in DOCUMENT_SUFFIXES and not path.exists():
@@ -65,8 +65,8 @@ class _ModelType(click.ParamType[Any]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         from lsa_whisper.checkpoint.choice import resolve_model
 
-        found = resolve_model(value) if value else value
-        return Path(found) if isinstance(found, str) and Path(found).is_dir() else found
+        model = resolve_model(value) if value else value
+        return Path(model) if isinstance(model, str) and Path(model).is_dir() else model
 
 
 class _SourceType(click.ParamType[Any]):

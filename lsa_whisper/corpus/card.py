@@ -40,7 +40,7 @@ class Card:
     @cached_property
     def split_of(self) -> Mapping[str, str]:
         """The split of each listed id."""
-        return {one: split for split, ids in self.splits.items() for one in ids}
+        return {speaker: split for split, ids in self.splits.items() for speaker in ids}
 
 
 def find_card(root: Path, card: Path | str | None = None) -> Card:
@@ -67,31 +67,29 @@ def read_card(path: Path | str) -> Card:
     """
     path = Path(path)
     try:
-        found = plain_yaml.parse(plain_yaml.read(path), as_text=True)
+        content = plain_yaml.parse(plain_yaml.read(path), as_text=True)
     except (OSError, yaml.YAMLError) as error:
         problem = getattr(error, "problem", None) or getattr(error, "strerror", None) or str(error)
         raise CorpusError(f"{path}: cannot read this corpus card ({problem}); correct it or choose another") from error
-    if not isinstance(found, dict) or not isinstance(found.get("name"), str):
+    if not isinstance(content, dict) or not isinstance(content.get("name"), str):
         raise CorpusError(f"{path}: a corpus card must be a YAML mapping with at least 'name: ...'; add that line")
-    for key in set(found) - set(_KNOWN):
+    for key in set(content) - set(_KNOWN):
         if similar := get_close_matches(str(key), _KNOWN, 1, 0.8):
             raise CorpusError(f"{path}: unknown entry {key!r}; did you mean {similar[0]!r}?")
-    return Card(found["name"], str(found.get("language") or ""), _splits(found, path))
+    return Card(content["name"], str(content.get("language") or ""), _splits(content, path))
 
 
-def _splits(found: dict[str, Any], path: Path) -> dict[str, tuple[str, ...]]:
-    splits = found.get("splits") or {}
+def _splits(content: dict[str, Any], path: Path) -> dict[str, tuple[str, ...]]:
+    splits = content.get("splits") or {}
     if not isinstance(splits, dict) or not set(splits) <= set(SPLITS):
-        wanted = ", ".join(SPLITS)
-        raise CorpusError(
-            f"{path}: 'splits' must map {wanted} to lists of speaker ids; write 'test: [id, id]' below it"
-        )
+        names = ", ".join(SPLITS)
+        raise CorpusError(f"{path}: 'splits' must map {names} to lists of speaker ids; write 'test: [id, id]' below it")
     for split, ids in splits.items():
-        if not isinstance(ids, list | None) or not all(isinstance(one, str) for one in ids or ()):
+        if not isinstance(ids, list | None) or not all(isinstance(speaker, str) for speaker in ids or ()):
             raise CorpusError(f"{path}: {split!r} in 'splits' must be a list of speaker ids; write '{split}: [id, id]'")
     lists = {split: tuple(ids or ()) for split, ids in splits.items()}
-    everyone = [one for ids in lists.values() for one in ids]
-    twice = sorted(one for one, count in Counter(everyone).items() if count > 1)
+    everyone = [speaker for ids in lists.values() for speaker in ids]
+    twice = sorted(speaker for speaker, count in Counter(everyone).items() if count > 1)
     if twice:
         raise CorpusError(f"{path}: {', '.join(twice)} occurs in 'splits' more than once; list each speaker once")
     return lists

@@ -46,15 +46,15 @@ class RecordingIndex:
         Raises:
             AudioError: Several folders have one, and none of these is in ``places``.
         """
-        found = self._by_name.get(_fold(name)) or self._by_media_name.get(_fold(name), [])
-        here = next((hits for place in places if (hits := [path for path in found if path.parent == place])), found)
-        if len({path.parent for path in here}) > 1:
-            candidates = ", ".join(str(path) for path in here[:3])
+        paths = self._by_name.get(_fold(name)) or self._by_media_name.get(_fold(name), [])
+        nearest = next((hits for place in places if (hits := [path for path in paths if path.parent == place])), paths)
+        if len({path.parent for path in nearest}) > 1:
+            candidates = ", ".join(str(path) for path in nearest[:3])
             raise AudioError(
                 f"several recordings are named {name!r} ({candidates}); put the right one next to the transcript"
             )
-        self._taken.update(str(path) for path in found if path.parent in {hit.parent for hit in here})
-        return here
+        self._taken.update(str(path) for path in paths if path.parent in {hit.parent for hit in nearest})
+        return nearest
 
     def unused(self) -> list[Path]:
         """Return the recordings without a transcript, in order."""

@@ -122,13 +122,13 @@ def _recording(source: Source, data: bytes | None, root: Path, media: Path | Non
                 path.parent.mkdir(parents=True, exist_ok=True)
             write_atomic(data, path)
         return Recording.open(path)
-    named = Path(source.recording.replace("\\", "/"))
-    places = [root / named, *([media / named, media / named.name] if media else []), named]
-    found = next((place for place in places if place.is_file()), None)
-    if found is None:
+    name = Path(source.recording.replace("\\", "/"))
+    places = [root / name, *([media / name, media / name.name] if media else []), name]
+    file = next((place for place in places if place.is_file()), None)
+    if file is None:
         where = f" or below {media}" if media else "; name the folder of the recordings with `media`"
         raise AudioError(f"{source.spoken[0].place}: no recording at {places[0]}{where}")
-    return Recording.open(found)
+    return Recording.open(file)
 
 
 def _session(
@@ -136,7 +136,7 @@ def _session(
 ) -> Session:
     """Return the session of a source; its texts without times belong to the recording as a whole."""
     whole = TimeSpan(0, int(recording.duration_s * 1000))
-    source.spoken = [replace(each, span=each.span or whole) for each in source.spoken]
+    source.spoken = [replace(turn, span=turn.span or whole) for turn in source.spoken]
     source.media = source.media or recording.path.stem
     language = chat_code(source.language or card.language or "eng")
     transcript = to_transcript(source, ReadingOptions(language))
@@ -146,8 +146,8 @@ def _session(
     with convert_disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     chat.write(transcript, path)
-    people = participants_of((each.speaker for each in source.spoken), roles={}, known={}, language=language)
+    people = participants_of((turn.speaker for turn in source.spoken), roles={}, codes={}, language=language)
     own = (within / source.name).as_posix()
     speakers = {person.code: f"{card.name}/{name or own}-{person.code}" for name, person in people.items()}
-    named = all(each.speaker for each in source.spoken)
-    return Session(own, card.name, path, recording, speakers, split, language, named=named)
+    has_names = all(turn.speaker for turn in source.spoken)
+    return Session(own, card.name, path, recording, speakers, split, language, named=has_names)

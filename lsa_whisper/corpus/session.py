@@ -87,10 +87,12 @@ def discover(
         CorpusError: The folder is missing, unreadable or without transcripts, or the card or pattern is invalid.
     """
     try:
-        found, skipped_files = _discover(Path(folder), Path(media) if media is not None else None, card)
+        sessions, skipped_files = _discover(Path(folder), Path(media) if media is not None else None, card)
     except OSError as error:
         raise CorpusError(f"{folder}: cannot be opened ({error.strerror}); check path and permissions") from error
-    return [replace(each, repair_bullets=repair_bullets) for each in by_pattern(found, speaker_from)], skipped_files
+    return [
+        replace(session, repair_bullets=repair_bullets) for session in by_pattern(sessions, speaker_from)
+    ], skipped_files
 
 
 def by_pattern(sessions: list[Session], speaker_from: str | None) -> list[Session]:
@@ -101,7 +103,7 @@ def by_pattern(sessions: list[Session], speaker_from: str | None) -> list[Sessio
         speakers = {code: f"{session.corpus}/{person}-{code}" for code in session.speakers}
         return replace(session, speakers=speakers, named=True)
 
-    return [named(each, pattern.speaker(each.name)) for each in sessions] if pattern else sessions
+    return [named(session, pattern.speaker(session.name)) for session in sessions] if pattern else sessions
 
 
 def _discover(folder: Path, media: Path | None, card: Path | str | None) -> tuple[list[Session], list[FailedFile]]:
@@ -169,9 +171,9 @@ def _session(path: Path, root: Path, media: Path | None, card: Card, recording_i
     card_ids = _card_ids(speakers, participants, card)
     split = _fixed_split(path, card_ids, card)
     spoken = [person for code, person in participants.items() if code in speakers]
-    named = any(person.custom or _has_name(person, card) for person in spoken)
+    has_name = any(person.custom or _has_name(person, card) for person in spoken)
     return Session(
-        name, card.name, path, _first_readable(paths), speakers, split, language, tuple(card_ids), named=named
+        name, card.name, path, _first_readable(paths), speakers, split, language, tuple(card_ids), named=has_name
     )
 
 
@@ -189,8 +191,8 @@ def _why_no_recording(transcript: Transcript, names: list[str], media: Path | No
     header = transcript.header("@Media") or ""
     status = next((f", and @Media says {word!r}" for word in ("missing", "unlinked") if word in header), "")
     where = "next to the transcript" + (f" or in {media}" if media else "; name the media folder if it is elsewhere")
-    called = " or ".join(repr(name) for name in dict.fromkeys(names))
-    return f"no recording named {called} {where}{status}"
+    title = " or ".join(repr(name) for name in dict.fromkeys(names))
+    return f"no recording named {title} {where}{status}"
 
 
 def speaker_ids(transcript: Transcript, session: str, card: Card) -> dict[str, str]:
@@ -201,8 +203,8 @@ def speaker_ids(transcript: Transcript, session: str, card: Card) -> dict[str, s
         session: Its path below the corpus folder, without extension.
         card: The corpus card.
     """
-    codes, known = dict.fromkeys(one.speaker for one in transcript.utterances), transcript.participants
-    return {code: _speaker_id(known.get(code, Participant(code, "")), session, card) for code in codes}
+    codes, people = dict.fromkeys(utterance.speaker for utterance in transcript.utterances), transcript.participants
+    return {code: _speaker_id(people.get(code, Participant(code, "")), session, card) for code in codes}
 
 
 def _speaker_id(person: Participant, session: str, card: Card) -> str:
@@ -211,11 +213,11 @@ def _speaker_id(person: Participant, session: str, card: Card) -> str:
     A name such as ``Mother`` identifies no person, so the session name is used: two visits (``adler01a``, ``adler01b``)
     or all ages of a child (``Adam/020304``) count as one person. Merging two persons is better than leaking one.
     """
-    named = _has_name(person, card)
+    has_name = _has_name(person, card)
     folder, _, stem = session.rpartition("/")
     by_session = (folder or card.name) if _AGE_NAME.fullmatch(stem) else _VISIT.sub("", session)
-    who = person.custom or (person.name if named else by_session)
-    return f"{card.name}/{who}-{person.code}"
+    owner = person.custom or (person.name if has_name else by_session)
+    return f"{card.name}/{owner}-{person.code}"
 
 
 def _has_name(person: Participant, card: Card) -> bool:
@@ -230,20 +232,20 @@ def _card_ids(speakers: Mapping[str, str], participants: Mapping[str, Participan
 
     A card may list the full id, the id without corpus, the person, or the name.
     """
-    found = {}
+    ids = {}
     for code, full in speakers.items():
         bare = full.removeprefix(f"{card.name}/")
         aliases = {full, bare, bare.rpartition("-")[0], full.rpartition("-")[0]}
         aliases |= {participants[code].name, participants[code].custom} - {""} if code in participants else set()
-        found.update({alias: code for alias in sorted(aliases) if alias in card.split_of})
-    return found
+        ids.update({alias: code for alias in sorted(aliases) if alias in card.split_of})
+    return ids
 
 
 def _fixed_split(path: Path, card_ids: Mapping[str, str], card: Card) -> str | None:
-    found = {card.split_of[one]: code for one, code in card_ids.items()}
-    if len(found) > 1:
-        where = ", ".join(f"{found[split]} in {split}" for split in SPLITS if split in found)
+    splits = {card.split_of[name]: code for name, code in card_ids.items()}
+    if len(splits) > 1:
+        where = ", ".join(f"{splits[split]} in {split}" for split in SPLITS if split in splits)
         raise CorpusError(
             f"{path}: the card puts speakers of this session in different splits ({where}); list them in one"
         )
-    return next(iter(found), None)
+    return next(iter(splits), None)

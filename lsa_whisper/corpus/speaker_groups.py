@@ -59,15 +59,15 @@ def propose_groups(sessions: Sequence[str]) -> dict[str, list[str]]:
     >>> propose_groups(["s01", "s02", "s03"]), propose_groups(["test01", "test02"])
     ({}, {})
     """
-    found: dict[str, list[str]] = defaultdict(list)
+    groups: dict[str, list[str]] = defaultdict(list)
     for session in sessions:
         match = _VISIT_NAME.fullmatch(session.rpartition("/")[2])
         if match and match["person"][-1].isdigit() and not match["gap"] and match["visit"][0].isdigit():
             match = None  # one number, not two
-        found[match.group("person") if match else session].append(session)
-    several = {person: members for person, members in found.items() if len(members) > 1}
-    grouped = sum(map(len, several.values()))
-    return several if len(several) > 1 and 2 * grouped > len(sessions) else {}
+        groups[match.group("person") if match else session].append(session)
+    several = {person: members for person, members in groups.items() if len(members) > 1}
+    total = sum(map(len, several.values()))
+    return several if len(several) > 1 and 2 * total > len(sessions) else {}
 
 
 def pattern_for(groups: dict[str, list[str]]) -> str:

@@ -111,10 +111,10 @@ class LabelEncoder:
 
     def _words(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the ids of each text, encoded as it follows a space; none for an empty text."""
-        stripped = [text.strip() for text in texts]
-        pieces = [f"{self._before_text}{text}" for text in stripped if text]
+        words = [text.strip() for text in texts]
+        pieces = [f"{self._before_text}{text}" for text in words if text]
         ids = iter(self.tokenizer(pieces, add_special_tokens=False).input_ids if pieces else ())
-        return [next(ids) if text else [] for text in stripped]
+        return [next(ids) if text else [] for text in words]
 
     def _begin(self, lang: str, timed: bool) -> list[int]:
         if (lang, timed) not in self._begins:

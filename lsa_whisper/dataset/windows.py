@@ -140,8 +140,8 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
     @functools.cached_property
     def durations(self) -> npt.NDArray[np.float64]:
         """The duration of every window in seconds, in the manifest's order."""
-        found = np.asarray(self.rows.data.column("duration"))  # of all rows, also those that are not kept
-        return found if self.keep is None else found[list(self.keep)]
+        seconds = np.asarray(self.rows.data.column("duration"))  # of all rows, also those that are not kept
+        return seconds if self.keep is None else seconds[list(self.keep)]
 
     @property
     def spliced(self) -> npt.NDArray[np.bool_]:
@@ -157,11 +157,11 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
     @functools.cached_property
     def trained_tokens(self) -> set[int]:
         """All token ids that carry loss."""
-        found: set[int] = set()
+        ids: set[int] = set()
         for text, lang, prompt in self._texts("text", "lang", "prompt"):
             tokens, prompt_length = self.labels.encode(text, lang=self.language or lang, prompt=prompt)
-            found.update(tokens[prompt_length + 1 :])
-        return found
+            ids.update(tokens[prompt_length + 1 :])
+        return ids
 
     def _texts(self, *columns: str) -> Iterator[tuple[str, ...]]:
         for batch in self.rows.select_columns(list(columns)).iter(1000):
@@ -189,8 +189,8 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         else:
             rng = self._random(epoch, index)
             samples = self._cached(index, lambda: torch.from_numpy(self._samples(segment, index))).numpy()
-            changed, speed = self.augmentation.apply(samples, self.extractor.n_samples, rng)
-            features, seconds = self._log_mel(changed), segment.duration / speed
+            sound, speed = self.augmentation.apply(samples, self.extractor.n_samples, rng)
+            features, seconds = self._log_mel(sound), segment.duration / speed
             tokens = [self._rescale_timestamp(token, speed) for token in tokens]
         row = {"input_features": features, "tokens": tokens, "prompt_length": prompt_length}
         if self.token_times is not None:
@@ -220,8 +220,8 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         if self.cache is None:
             return make()
         if index not in self.cache:
-            made = make()
-            self.cache[index] = made.half()
+            tensor = make()
+            self.cache[index] = tensor.half()
         return self.cache[index].float()
 
     def _log_mel(self, samples: Samples) -> torch.Tensor:

@@ -8,7 +8,7 @@ batch would wait for each other's rejected proposals. This pays for a large mode
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -42,9 +42,9 @@ class AssistedDecoder(TransformersDecoder):
             )
         self._draft = TransformersDecoder(draft, **options)
 
-    def with_language(self, language: str) -> AssistedDecoder:
+    def with_language(self, language: str) -> Self:
         """Return a decoder with the same models for another language (Whisper's code)."""
-        other = cast(AssistedDecoder, super().with_language(language))
+        other = super().with_language(language)
         other._draft = self._draft.with_language(language)
         return other
 
@@ -56,16 +56,16 @@ class AssistedDecoder(TransformersDecoder):
     def _text_of(self, hidden: torch.Tensor, window: np.ndarray) -> DecodedWindow:
         duration_s = self._duration_s(window)
         limit, count = self._limit(duration_s), 4
-        heard = self._draft.model.get_encoder()(self._draft.features([window])).last_hidden_state
-        large, small = (_CachedDecoder(*each, duration_s) for each in ((self, hidden), (self._draft, heard)))
+        draft_hidden = self._draft.model.get_encoder()(self._draft.features([window])).last_hidden_state
+        large, small = (_CachedDecoder(*pair, duration_s) for pair in ((self, hidden), (self._draft, draft_hidden)))
         tokens: list[int] = []
         logprobs: list[float] = []
         while len(tokens) < limit and self.rules.end not in tokens[-1:]:
-            proposed = small.propose(tokens, min(count, limit - len(tokens) - 1))
-            accepted, scores = large.accept(tokens, proposed)
+            draft = small.propose(tokens, min(count, limit - len(tokens) - 1))
+            accepted, scores = large.accept(tokens, draft)
             tokens, logprobs = tokens + accepted, logprobs + scores
             # As in transformers: more proposals after all were accepted, fewer after a rejection.
-            all_accepted = len(accepted) > len(proposed)
+            all_accepted = len(accepted) > len(draft)
             count = min(_MAX_PROPOSED, count + 2) if all_accepted else max(_MIN_PROPOSED, count - 1)
         (times_s,) = self._times_s([tokens], [duration_s], hidden, [window])
         return self._result(tokens, logprobs, duration_s, large.no_speech_prob, times_s)
@@ -85,24 +85,24 @@ class _CachedDecoder:
 
     def propose(self, tokens: list[int], count: int) -> list[int]:
         """Return the next tokens, at most ``count``, that this model decodes on its own."""
-        proposed: list[int] = []
-        while len(proposed) < count and self._rules.end not in proposed[-1:]:
-            logits = self._logits([*tokens, *proposed], last=1)
-            proposed.append(self._choose(logits[:, -1], [*tokens, *proposed])[0])
-        return proposed
+        draft: list[int] = []
+        while len(draft) < count and self._rules.end not in draft[-1:]:
+            logits = self._logits([*tokens, *draft], last=1)
+            draft.append(self._choose(logits[:, -1], [*tokens, *draft])[0])
+        return draft
 
-    def accept(self, tokens: list[int], proposed: list[int]) -> tuple[list[int], list[float]]:
+    def accept(self, tokens: list[int], draft: list[int]) -> tuple[list[int], list[float]]:
         """Return the accepted prefix of the proposals plus this model's next token, and their log-probabilities."""
-        logits = self._logits([*tokens, *proposed], last=len(proposed) + 1)
-        accepted: list[int] = []
+        logits = self._logits([*tokens, *draft], last=len(draft) + 1)
+        result: list[int] = []
         scores: list[float] = []
-        for index in range(len(proposed) + 1):
-            token, score = self._choose(logits[:, index], [*tokens, *accepted])
-            accepted.append(token)
+        for index in range(len(draft) + 1):
+            token, score = self._choose(logits[:, index], [*tokens, *result])
+            result.append(token)
             scores.append(score)
-            if token == self._rules.end or index == len(proposed) or token != proposed[index]:
+            if token == self._rules.end or index == len(draft) or token != draft[index]:
                 break
-        return accepted, scores
+        return result, scores
 
     def _logits(self, tokens: list[int], *, last: int) -> torch.Tensor:
         """Return the logits ``(1, last, vocabulary)`` after the last tokens; reuses the cached positions."""
@@ -119,14 +119,14 @@ class _CachedDecoder:
         if self._cache is None:
             prompt = torch.tensor([self._prompt], device=self._hidden.device)
             at_prompt = output.logits[:, : len(self._prompt)]
-            chosen, logprob, no_speech = self._rules.begin(at_prompt, prompt, self._duration_s, self._silence)
-            self._first, self.no_speech_prob = (int(chosen), float(logprob)), float(no_speech)
+            token, logprob, no_speech = self._rules.begin(at_prompt, prompt, self._duration_s, self._silence)
+            self._first, self.no_speech_prob = (int(token), float(logprob)), float(no_speech)
         self._cache, self._cached = output.past_key_values, len(text)
         return output.logits[:, -last:]
 
     def _choose(self, logits: torch.Tensor, tokens: list[int]) -> tuple[int, float]:
         if not tokens and self._first is not None:
             return self._first
-        decoded = torch.tensor([tokens], dtype=torch.long, device=logits.device)
-        chosen, logprob = self._rules.choose(logits, decoded, self._duration_s)
-        return int(chosen), float(logprob)
+        before = torch.tensor([tokens], dtype=torch.long, device=logits.device)
+        token, logprob = self._rules.choose(logits, before, self._duration_s)
+        return int(token), float(logprob)

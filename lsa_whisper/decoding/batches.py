@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby, pairwise
 from typing import Generic, TypeVar
 
-from lsa_whisper.system.heap import release_freed_memory
 from lsa_whisper.system.machine import available_memory_gib
+from lsa_whisper.system.process import release_freed_memory
 
 WindowT = TypeVar("WindowT", bound=Sized)
 OutputT = TypeVar("OutputT")
@@ -75,8 +75,8 @@ class Batches(Generic[WindowT]):
         """Return the results of all windows in the order of the call, from those of each batch."""
         numbered = {
             index: result
-            for batch, decoded in zip(self._batches, results, strict=True)
-            for index, result in zip(batch, decoded, strict=True)
+            for batch, texts in zip(self._batches, results, strict=True)
+            for index, result in zip(batch, texts, strict=True)
         }
         return [numbered[index] for index in range(len(self._windows))]
 
@@ -98,8 +98,8 @@ class Batches(Generic[WindowT]):
         results = []
         pool = ThreadPoolExecutor(min(self._workers, len(self._batches)))
         try:
-            for decoded in pool.map(unless_failed, self._batches):
-                results.append(decoded)
+            for texts in pool.map(unless_failed, self._batches):
+                results.append(texts)
                 release_freed_memory()
         finally:
             pool.shutdown(cancel_futures=True)
@@ -121,11 +121,11 @@ def one_for_each(workers: int, batches: Sequence[Sequence[int]]) -> list[Sequenc
     >>> one_for_each(3, [range(5), range(5, 7)])
     [range(0, 3), range(3, 5), range(5, 7)]
     """
-    divided = list(batches)
-    while len(divided) < workers and any(len(batch) > 1 for batch in divided):
-        largest = max(range(len(divided)), key=lambda index: len(divided[index]))
-        divided[largest : largest + 1] = _divided(divided[largest], 2)
-    return divided
+    parts = list(batches)
+    while len(parts) < workers and any(len(batch) > 1 for batch in parts):
+        largest = max(range(len(parts)), key=lambda index: len(parts[index]))
+        parts[largest : largest + 1] = _divided(parts[largest], 2)
+    return parts
 
 
 def _divided(indices: Sequence[int], parts: int) -> list[Sequence[int]]:

@@ -52,8 +52,8 @@ def two_pass_search(
     rows = (logprobs.sum(dim=1) / lengths >= NEARLY_RIGHT_LOGPROB).nonzero().flatten()
     if not len(rows):
         return tokens, logprobs, no_speech
-    some = replace(search, prompts=search.prompts[rows])
-    better, better_logprobs, _ = beam_search(model, hidden[rows], some, durations_s[rows], beams=beams)
+    rest = replace(search, prompts=search.prompts[rows])
+    better, better_logprobs, _ = beam_search(model, hidden[rows], rest, durations_s[rows], beams=beams)
     longer = max(0, better.shape[1] - tokens.shape[1])
     tokens, logprobs = functional.pad(tokens, (0, longer), value=end), functional.pad(logprobs, (0, longer))
     tokens[rows], logprobs[rows] = end, 0.0
@@ -89,19 +89,19 @@ def beam_search(
         if not live:
             break
         rows = torch.tensor(parents, device=hidden.device)
-        if [each.window for each in live] == [each.window for each in before]:
+        if [row.window for row in live] == [row.window for row in before]:
             output.past_key_values.self_attention_cache.batch_select_indices(rows)
         else:  # the encoder's keys and values are large: they are copied only when a row is of another window
             output.past_key_values.batch_select_indices(rows)
             hidden = hidden[rows]
-        tokens = torch.tensor([each.tokens for each in live], device=hidden.device)
+        tokens = torch.tensor([row.tokens for row in live], device=hidden.device)
         output = model(
             encoder_outputs=(hidden,),
             decoder_input_ids=tokens[:, -1:],
             past_key_values=output.past_key_values,
             use_cache=True,
         )
-        lengths_s = durations_s[[each.window for each in live]]
+        lengths_s = durations_s[[row.window for row in live]]
         next_tokens, scores = rules.candidates(output.logits[:, -1], tokens, lengths_s, beams + 1)
     best = [max(texts, key=lambda text: text.score / len(text.tokens)) for texts in complete]
     return *_padded(best, rules.end, hidden.device), no_speech
@@ -117,23 +117,23 @@ def _extended(
     beams: int,
 ) -> tuple[list[int], list[_Text]]:
     """Return the rows that the next texts come from, and these texts; add those that are complete to ``complete``."""
-    kept: list[tuple[int, _Text]] = []
+    texts: list[tuple[int, _Text]] = []
     candidates = (
         (row, text.followed_by(token, logprob))
         for row, (text, *choices) in enumerate(zip(live, next_tokens.tolist(), scores.tolist(), strict=True))
         for token, logprob in zip(*choices, strict=True)
         if logprob != -math.inf  # not a number is kept: weights may be damaged, and every window needs a text
     )
-    for window, group in groupby(candidates, key=lambda each: each[1].window):
-        ranked = sorted(group, key=lambda each: -each[1].score)
-        ends = [each for each in ranked[:beams] if each[1].tokens[-1] == end]
+    for window, group in groupby(candidates, key=lambda pair: pair[1].window):
+        ranked = sorted(group, key=lambda pair: -pair[1].score)
+        ends = [pair for pair in ranked[:beams] if pair[1].tokens[-1] == end]
         complete[window] += [text for _, text in ends]
-        going = [each for each in ranked if each[1].tokens[-1] != end][:beams]
+        going = [pair for pair in ranked if pair[1].tokens[-1] != end][:beams]
         if going and len(going[0][1].tokens) == limits[window]:
             complete[window] += [text for _, text in going]
         elif len(complete[window]) < beams:
-            kept += going
-    return [row for row, _ in kept], [text for _, text in kept]
+            texts += going
+    return [row for row, _ in texts], [text for _, text in texts]
 
 
 def _padded(texts: Sequence[_Text], end: int, device: torch.device) -> Iterator[torch.Tensor]:

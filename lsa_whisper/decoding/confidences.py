@@ -64,13 +64,13 @@ def load_calibration(model: str | Path) -> Calibration:
     if not path.is_file():
         return Calibration()
     try:
-        read = Calibration(**plain_json.read(path))
-        numbers = [float(read.slope), float(read.intercept)]
+        calibration = Calibration(**plain_json.read(path))
+        numbers = [float(calibration.slope), float(calibration.intercept)]
     except (ValueError, TypeError, OverflowError) as error:
         raise CheckpointError(f"{path}: is not a calibration ({error}); delete it or calibrate again") from error
     if not all(map(math.isfinite, numbers)) or numbers[0] <= 0:
-        raise CheckpointError(f"{path}: is not a calibration (slope {read.slope}); delete it or calibrate again")
-    return read
+        raise CheckpointError(f"{path}: is not a calibration (slope {calibration.slope}); delete it or calibrate again")
+    return calibration
 
 
 @dataclass(frozen=True)
@@ -139,8 +139,8 @@ def read_confidences(transcript: Path) -> Confidences | None:
     if not path.is_file():
         return None
     try:
-        stored = plain_json.read(path)
-        calibration = Calibration(**stored["calibration"])
+        content = plain_json.read(path)
+        calibration = Calibration(**content["calibration"])
         if not calibration.slope > 0:
             raise ValueError(f"slope {calibration.slope}")
         rows = tuple(
@@ -152,10 +152,10 @@ def read_confidences(transcript: Path) -> Confidences | None:
                 _scores(row["logprobs"], len(row["words"])),
                 tuple(map(_span, row["word_spans_ms"])),
             )
-            for row in stored["utterances"]
+            for row in content["utterances"]
         )
-        missed = tuple(span for times in stored.get("missed_ms", ()) if (span := _span(times)))
-        return Confidences(rows, calibration, str(stored["recording"]), missed)
+        missed = tuple(span for times in content.get("missed_ms", ()) if (span := _span(times)))
+        return Confidences(rows, calibration, str(content["recording"]), missed)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise LsaWhisperError(
             f"{path}: cannot be read as confidences ({error}); delete it to go without them"
@@ -176,4 +176,4 @@ def _span(times: Sequence[int] | None) -> TimeSpan | None:
 def _scores(logprobs: Sequence[float | None], words: int) -> WordScores:
     if len(logprobs) != words:
         raise ValueError(f"{len(logprobs)} scores for {words} words")
-    return tuple(None if one is None else float(one) for one in logprobs)
+    return tuple(None if value is None else float(value) for value in logprobs)

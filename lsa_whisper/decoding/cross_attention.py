@@ -32,10 +32,10 @@ def alignment_heads(model: Any) -> list[Head]:
 
     Those that the checkpoint lists; otherwise all heads of the upper half of the decoder's layers.
     """
-    named = getattr(model.generation_config, "alignment_heads", None)
+    pairs = getattr(model.generation_config, "alignment_heads", None)
     layers, heads = model.config.decoder_layers, model.config.decoder_attention_heads
-    if named and all(layer < layers and head < heads for layer, head in named):
-        return [(layer, head) for layer, head in named]
+    if pairs and all(layer < layers and head < heads for layer, head in pairs):
+        return [(layer, head) for layer, head in pairs]
     return [(layer, head) for layer in range(layers // 2, layers) for head in range(heads)]
 
 
@@ -54,8 +54,8 @@ def heads_by_layer(heads: Iterable[Head]) -> Mapping[int, list[int]]:
 def observe_cross_attention(model: Any, layer: int, observe: Observe) -> Any:
     """Call ``observe`` in each forward pass of a layer's cross-attention; return the hook, which can be removed."""
 
-    def hook(module: Any, inputs: tuple[Any, ...], named: Mapping[str, Any], _: Any) -> None:
-        observe(module, named["hidden_states"] if "hidden_states" in named else inputs[0], named["key_value_states"])
+    def hook(module: Any, inputs: tuple[Any, ...], kwargs: Mapping[str, Any], _: Any) -> None:
+        observe(module, kwargs["hidden_states"] if "hidden_states" in kwargs else inputs[0], kwargs["key_value_states"])
 
     return model.get_decoder().layers[layer].encoder_attn.register_forward_hook(hook, with_kwargs=True)
 
@@ -88,8 +88,8 @@ def cross_attention(
     for part, inputs, spans in _batches(hidden, prompt, rows, max(1, _WEIGHTS_AT_ONCE // len(heads))):
         weights: dict[Head, torch.Tensor] = {}
 
-        def keep(layer: int, heads: Sequence[int], each: torch.Tensor, weights: Any = weights) -> None:
-            weights.update(zip(((layer, head) for head in heads), each, strict=True))
+        def keep(layer: int, heads: Sequence[int], attention: torch.Tensor, weights: Any = weights) -> None:
+            weights.update(zip(((layer, head) for head in heads), attention, strict=True))
 
         with _observed(model, heads, keep):
             model.get_decoder()(input_ids=inputs, encoder_hidden_states=part, use_cache=False)
@@ -151,12 +151,12 @@ def _batches(
     """Yield a few rows at a time: the encoder's output, the decoder's inputs, and where each row's weights are."""
     begin = len(prompt) - 1  # weights belong to the NEXT token: those of the first token are the prompt's last
     for first in range(0, len(rows), at_once):
-        some = rows[first : first + at_once]
-        longest = max(map(len, some))
+        batch = rows[first : first + at_once]
+        longest = max(map(len, batch))
         # What follows a row cannot change it: the decoder sees earlier tokens only.
-        inputs = [[*prompt, *row, *[prompt[0]] * (longest - len(row))] for row in some]
-        spans = [slice(begin, begin + len(row)) for row in some]
-        yield hidden[first : first + len(some)], torch.tensor(inputs, device=hidden.device), spans
+        inputs = [[*prompt, *row, *[prompt[0]] * (longest - len(row))] for row in batch]
+        spans = [slice(begin, begin + len(row)) for row in batch]
+        yield hidden[first : first + len(batch)], torch.tensor(inputs, device=hidden.device), spans
 
 
 @contextmanager
@@ -165,10 +165,10 @@ def _observed(
 ) -> Iterator[None]:
     """Give the weights of each layer to ``take`` during forward passes in the block."""
 
-    def observer(layer: int, chosen: Sequence[int]) -> Observe:
-        return lambda module, hidden, encoded: take(layer, chosen, attention_weights(module, hidden, encoded, chosen))
+    def observer(layer: int, indices: Sequence[int]) -> Observe:
+        return lambda module, hidden, encoded: take(layer, indices, attention_weights(module, hidden, encoded, indices))
 
     with ExitStack() as hooks:
-        for layer, chosen in heads_by_layer(heads).items():
-            hooks.callback(observe_cross_attention(model, layer, observer(layer, chosen)).remove)
+        for layer, indices in heads_by_layer(heads).items():
+            hooks.callback(observe_cross_attention(model, layer, observer(layer, indices)).remove)
         yield

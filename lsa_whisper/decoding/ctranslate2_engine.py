@@ -17,7 +17,6 @@ verified, and continued where they differ.
 
 from __future__ import annotations
 
-import copy
 import threading
 from collections.abc import Sequence
 from functools import partial
@@ -26,8 +25,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from lsa_whisper.checkpoint import ConvertedCheckpoint, decoder_prompt, language_tokens
-from lsa_whisper.decoding.batches import Batches
+from lsa_whisper.checkpoint import ConvertedCheckpoint
 from lsa_whisper.decoding.ctranslate2_times import (
     aligned_times_s,
     begin_logprob,
@@ -38,33 +36,29 @@ from lsa_whisper.decoding.ctranslate2_times import (
     storage_view,
     token_logprobs,
 )
-from lsa_whisper.decoding.decoder import (
-    DecodedWindow,
-    SegmentParser,
-    first_language,
-    token_limit,
-    tokens_per_s,
-    verify_language,
-)
-from lsa_whisper.decoding.features import LastEncoded, log_mel
+from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.roles import speaker_codes
 from lsa_whisper.decoding.rules import DecodingRules, allowed_tokens
 from lsa_whisper.decoding.style import DecodingStyle
 from lsa_whisper.decoding.two_texts import likelier_texts
 from lsa_whisper.decoding.verified_rows import Proposal, VerifiedRow, complete_rows
+from lsa_whisper.decoding.window_decoder import WindowDecoder, log_mel
 
 _LATE_SHARE = 0.05  # of the probability of all timestamps, for those after the audio; less hardly ever decides
 _Row = tuple[list[int], list[float], float, bool]
 """Tokens, their log-probabilities, the probability of no speech, and whether timestamps after the audio had a part."""
 
 
-class CTranslate2Decoder:
+class CTranslate2Decoder(WindowDecoder):
     """Decodes windows with a converted checkpoint."""
+
+    _checkpoint: ConvertedCheckpoint
+    second: CTranslate2Decoder | None = None
 
     def __init__(
         self,
-        converted: ConvertedCheckpoint,
+        checkpoint: ConvertedCheckpoint,
         *,
         language: str | None = "en",
         batch_size: int = 8,
@@ -72,57 +66,40 @@ class CTranslate2Decoder:
         silence: NoSpeechRule = WHISPERS_RULE,
         style: DecodingStyle | None = None,
     ):
-        self._converted, self._model = converted, converted.model
-        self.batch_size, self._word_times, self._silence = batch_size, word_times, silence
-        self.style = style or DecodingStyle(converted.labels)
-        vocabulary = (converted.tokenizer, converted.settings, converted.size)
-        self._allowed = allowed_tokens(*vocabulary, timestamps=self.style.timestamps)
-        self._parser = SegmentParser(self._allowed.end, self._allowed.timestamps_s, self._text)
-        self._rate_hz = int(converted.feature_extractor.sampling_rate)
-        self._has_times = bool(self._allowed.timestamps_s)
-        self._last = LastEncoded()
+        self._model = checkpoint.model
         self._spectra_lock = threading.Lock()  # one batch at a time: the Fourier transform needs much memory
-        self._languages = language_tokens(converted.tokenizer, converted.settings)
-        self._positions = int(converted.settings.max_length)
-        self._prompt = self._prompt_in(language or first_language(self._languages, converted.path))
+        super().__init__(
+            checkpoint,
+            checkpoint.settings,
+            int(checkpoint.settings.max_length),
+            batch_size=batch_size,
+            word_times=word_times,
+            silence=silence,
+            style=style,
+        )
+        self._workers = self._model.num_workers
+        vocabulary = (checkpoint.tokenizer, checkpoint.settings, checkpoint.size)
+        self._allowed = allowed_tokens(*vocabulary, timestamps=self.style.timestamps)
+        self._begin(self._allowed.end, self._allowed.timestamps_s, language)
         self._columns = np.array(sorted(self._allowed.timestamps_s), dtype=np.int64)
         self._column_times_s = np.array([self._allowed.timestamps_s[index] for index in self._columns.tolist()])
-        self._tokens_per_s = tokens_per_s(self.style)
         self._rules: DecodingRules | None = None
-        if speaker_codes(converted.settings) or self.style.words:
+        if speaker_codes(checkpoint.settings) or self.style.words:
             self._rules = DecodingRules(*vocabulary, timestamps=self.style.timestamps, words=self.style.words)
-        self.second: CTranslate2Decoder | None = None
         if self.style.second:
             self.second = CTranslate2Decoder(
-                converted, language=language, word_times=word_times, silence=silence, style=self.style.second
+                checkpoint, language=language, word_times=word_times, silence=silence, style=self.style.second
             )
         self._may_be_empty = self._has_times and self._allowed.end not in self._allowed.suppressed_at_begin
 
-    def _prompt_in(self, language: str) -> list[int]:
-        verify_language(language, self._languages, self.style, self._converted.path)
-        tokenizer, settings = self._converted.tokenizer, self._converted.settings
-        self._start = decoder_prompt(tokenizer, settings, language=language, with_timestamps=self._has_times)
-        return self.style.before(self._start, tokenizer, settings, "", self._positions)
+    def _next_logits(self, start: list[int], windows: Sequence[np.ndarray]) -> torch.Tensor:
+        steps = self._first_steps(start, self._encoded(windows), len(windows))
+        return torch.from_numpy(np.stack([logits for logits, _ in steps]))
 
-    def with_language(self, language: str) -> CTranslate2Decoder:
-        """Return a decoder with the same model for another language (Whisper's code)."""
-        other = copy.copy(self)
-        other._prompt = other._prompt_in(language)
-        other.second = self.second and self.second.with_language(language)
-        return other
-
-    def detect_languages(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
-        """Return the probability of each language (Whisper's code) in each window; of none if the model knows one."""
-        if len(self._languages) < 2:
-            return [{} for _ in windows]
-        return self._batches(windows).in_threads(self._detect)
-
-    def _detect(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
-        start = self._start[: self._start.index(int(self._converted.settings.decoder_start_token_id)) + 1]
-        begun = self._first_steps(start, self._encoded(windows), len(windows))
-        rows = np.stack([logits for logits, _ in begun])
-        scores = torch.from_numpy(rows[:, [*self._languages.values()]]).softmax(dim=-1).tolist()
-        return [dict(zip(self._languages, row, strict=True)) for row in scores]
+    def _spectra(self, windows: Sequence[np.ndarray]) -> Any:
+        """Return the log-mel spectra ``(batch, mels, frames)`` of windows with one length of encoder inputs."""
+        with self._spectra_lock:
+            return storage_view(log_mel(self._checkpoint.feature_extractor, windows, self._input_s(windows)).numpy())
 
     def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         """Return one result per window, in order.
@@ -132,33 +109,19 @@ class CTranslate2Decoder:
         """
         return self._batches(windows).in_threads(self._decode_batch)
 
-    def _batches(self, windows: Sequence[np.ndarray]) -> Batches[np.ndarray]:
-        return Batches(windows, self.batch_size, self._input_share, workers=self._model.num_workers)
-
-    def _input_share(self, window: np.ndarray) -> float:
-        return self._converted.encoder_input_s(len(window) / self._rate_hz) / self._converted.context_s
-
-    def _spectra(self, windows: Sequence[np.ndarray]) -> Any:
-        """Return the log-mel spectra ``(batch, mels, frames)`` of windows with one length of encoder inputs."""
-        with self._spectra_lock:
-            return storage_view(log_mel(self._converted.feature_extractor, windows, self._input_s(windows)).numpy())
-
-    def _input_s(self, windows: Sequence[np.ndarray]) -> float:
-        return self._converted.encoder_input_s(max(map(len, windows)) / self._rate_hz)
-
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
-        durations_s = [min(len(window) / self._rate_hz, self._converted.context_s) for window in windows]
+        durations_s = [self._duration_s(window) for window in windows]
         hidden = self._encoded(windows)
         texts = self.texts(self.rows(hidden, durations_s), hidden, durations_s)
-        if (other := self.second) is None:
+        if (engine := self.second) is None:
             return texts
         rows: dict[int, _Row] = {}
 
         def second(indices: Sequence[int], *, with_times: bool) -> list[DecodedWindow]:
             part, spans_s = part_of(hidden, indices), [durations_s[at] for at in indices]
             if not with_times:
-                rows.update(zip(indices, other.rows(part, spans_s), strict=True))
-            return other.texts([rows[at] for at in indices], part, spans_s, with_times=with_times)
+                rows.update(zip(indices, engine.rows(part, spans_s), strict=True))
+            return engine.texts([rows[at] for at in indices], part, spans_s, with_times=with_times)
 
         return likelier_texts(texts, second)
 
@@ -179,29 +142,26 @@ class CTranslate2Decoder:
         """Return the texts of rows, with token times if they are requested."""
         is_timed = with_times and self._word_times
         times = self._times_s(hidden, durations_s, [row[0] for row in rows]) if is_timed else [[]] * len(rows)
-        windows = []
-        for (tokens, logprobs, no_speech, _), duration_s, times_s in zip(rows, durations_s, times, strict=True):
-            window = self._parser.window(tokens, logprobs, duration_s, self._limit(duration_s), times_s)
-            windows.append(self._silence.apply(window, no_speech, is_echo=self.style.is_echo(window.text)))
-        return windows
+        parts = zip(rows, durations_s, times, strict=True)
+        return [self._result(*row[:2], duration_s, row[2], times_s) for row, duration_s, times_s in parts]
 
     def _encoded(self, windows: Sequence[np.ndarray]) -> Any:
         return self._last.encoded(
-            windows, lambda some: self._model.encode(self._spectra(some)), inserted, self._input_s
+            windows, lambda sounds: self._model.encode(self._spectra(sounds)), inserted, self._input_s
         )
 
     def _verified(self, rules: DecodingRules, hidden: Any, durations_s: Sequence[float]) -> list[_Row]:
         """Return the same as :meth:`_generate`, as the rules choose it."""
-        first, no_speech = zip(*self._first_steps(self._prompt, hidden, len(durations_s)), strict=True)
+        first, no_speech = zip(*self._first_steps(self.prompt, hidden, len(durations_s)), strict=True)
         logits = torch.from_numpy(np.stack(first))
-        silent = [self._silence.is_likely(each) for each in no_speech]
-        begun = rules.choose_first(logits, torch.tensor(durations_s), silent)
+        silent = [self.silence.is_likely(prob) for prob in no_speech]
+        choices = rules.choose_first(logits, torch.tensor(durations_s), silent)
         rows = [
             VerifiedRow(duration_s, self._limit(duration_s), [token], [logprob])
-            for duration_s, token, logprob in zip(durations_s, *(each.tolist() for each in begun), strict=True)
+            for duration_s, token, logprob in zip(durations_s, *(values.tolist() for values in choices), strict=True)
         ]
         complete_rows(rows, rules, lambda *of: self._propose(rules, hidden, durations_s, *of))
-        return [(row.tokens, row.logprobs, each, False) for row, each in zip(rows, no_speech, strict=True)]
+        return [(row.tokens, row.logprobs, prob, False) for row, prob in zip(rows, no_speech, strict=True)]
 
     def _generate(self, hidden: Any, durations_s: Sequence[float]) -> list[_Row]:
         """Return each window's tokens, the end of text included where it was reached, and their log-probabilities.
@@ -211,7 +171,7 @@ class CTranslate2Decoder:
         forbidden = self._late(max(durations_s)).tolist()
         results = self._model.generate(
             hidden,
-            [self._prompt] * len(durations_s),
+            [self.prompt] * len(durations_s),
             beam_size=1,
             max_length=2 * max(map(self._limit, durations_s)),  # CTranslate2 uses half of this for the text
             return_logits_vocab=True,
@@ -221,10 +181,10 @@ class CTranslate2Decoder:
             max_initial_timestamp_index=max(0, len(self._columns) - 1),
         )
         no_speech = [self._no_speech(result) for result in results]
-        may_end = [self._may_be_empty or (self._has_times and self._silence.is_likely(each)) for each in no_speech]
-        first = self._first_steps(self._prompt, hidden, len(durations_s)) if any(may_end) else []
-        begun = [first[at][0] if may else None for at, may in enumerate(may_end)]
-        return [self._row(*each) for each in zip(results, begun, no_speech, durations_s, strict=True)]
+        may_end = [self._may_be_empty or (self._has_times and self.silence.is_likely(prob)) for prob in no_speech]
+        first = self._first_steps(self.prompt, hidden, len(durations_s)) if any(may_end) else []
+        steps = [first[at][0] if may else None for at, may in enumerate(may_end)]
+        return [self._row(*parts) for parts in zip(results, steps, no_speech, durations_s, strict=True)]
 
     def _propose(
         self,
@@ -232,17 +192,17 @@ class CTranslate2Decoder:
         hidden: Any,
         durations_s: Sequence[float],
         indices: Sequence[int],
-        given: Sequence[Sequence[int]],
+        texts: Sequence[Sequence[int]],
     ) -> list[Proposal]:
         """Return what CTranslate2 writes in some rows, after the tokens that are given in each."""
         late = self._late(max(durations_s[index] for index in indices)).tolist()
         results = self._model.generate(
             part_of(hidden, indices),
-            [[*self._prompt, *tokens] for tokens in given],
+            [[*self.prompt, *tokens] for tokens in texts],
             beam_size=1,
             max_length=2 * max(self._limit(durations_s[index]) for index in indices),
             return_logits_vocab=True,
-            suppress_blank=bool(self._allowed.suppressed_at_begin) and not any(given),
+            suppress_blank=bool(self._allowed.suppressed_at_begin) and not any(texts),
             suppress_tokens=[*rules.suppressed, *late],
             max_initial_timestamp_index=max(0, len(self._columns) - 1),
         )
@@ -257,7 +217,7 @@ class CTranslate2Decoder:
             hidden,
             [[*prompt, self._allowed.end]] * batch,
             beam_size=1,
-            max_length=2 * len(self._prompt) + 2,
+            max_length=2 * len(self.prompt) + 2,
             return_logits_vocab=True,
             return_no_speech_prob=self._allowed.no_speech is not None,
             suppress_blank=False,
@@ -279,22 +239,12 @@ class CTranslate2Decoder:
             logprobs[0] = began.token
         return tokens, logprobs, no_speech, depends
 
-    def _limit(self, duration_s: float) -> int:
-        return token_limit(duration_s, len(self._prompt), self._positions, self._tokens_per_s)
-
     def _late(self, duration_s: float) -> np.ndarray:
         """Return the timestamps that windows of this length may not have."""
-        latest_s = self._converted.context_s if self.style.is_compared else duration_s
+        latest_s = self._checkpoint.context_s if self.style.is_compared else duration_s
         return np.asarray(self._columns[self._column_times_s > latest_s + 1e-3])
 
     def _times_s(self, hidden: Any, durations_s: Sequence[float], rows: Sequence[list[int]]) -> list[list[float]]:
         """Return the start of each token of each row and, last, the end of its text, in seconds."""
-        decoded = [
-            tokens[: self._parser.timed_length(tokens, self._limit(duration_s), is_compared=self.style.is_compared)]
-            for tokens, duration_s in zip(rows, durations_s, strict=True)
-        ]
-        return aligned_times_s(self._converted, hidden, self._prompt, decoded, self._allowed.timestamps_s, durations_s)
-
-    def _text(self, tokens: Sequence[int]) -> str:
-        decode = self._converted.tokenizer.decode
-        return str(decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))
+        texts = self._timed_parts(rows, durations_s)
+        return aligned_times_s(self._checkpoint, hidden, self.prompt, texts, self._allowed.timestamps_s, durations_s)

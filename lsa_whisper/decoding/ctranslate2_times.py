@@ -20,7 +20,7 @@ _NEVER = -1e30
 
 
 def aligned_times_s(
-    converted: ConvertedCheckpoint,
+    checkpoint: ConvertedCheckpoint,
     hidden: Any,
     prompt: Sequence[int],
     rows: Sequence[Sequence[int]],
@@ -33,7 +33,7 @@ def aligned_times_s(
     fills the decoder, as a loop does, leaves no room for these two: its last token is not aligned and ends with it.
 
     Args:
-        converted: The model.
+        checkpoint: The model.
         hidden: The encoder's output.
         prompt: What the rows were decoded after.
         rows: Decoded tokens, without the end of text.
@@ -43,29 +43,29 @@ def aligned_times_s(
     Raises:
         CheckpointError: The model cannot be aligned.
     """
-    step_s = converted.time_precision_s
+    step_s = checkpoint.time_precision_s
     texts = [[token for token in tokens if token not in timestamps_s] for tokens in rows]
     frames = [max(2, round(duration_s / step_s)) * 2 for duration_s in durations_s]
-    no_timestamps = _no_timestamps(converted)
+    no_timestamps = _no_timestamps(checkpoint)
     start = [token for token in prompt if token != no_timestamps]
-    room = int(converted.settings.max_length) - len(start) - 2
+    room = int(checkpoint.settings.max_length) - len(start) - 2
     try:
-        aligned = converted.model.align(hidden, start, [text[:room] for text in texts], frames)
+        alignments = checkpoint.model.align(hidden, start, [text[:room] for text in texts], frames)
     except (RuntimeError, ValueError) as error:
         raise CheckpointError(
-            f"{converted.path}: word times cannot be computed ({error}); leave out `wor`, or use the "
+            f"{checkpoint.path}: word times cannot be computed ({error}); leave out `wor`, or use the "
             "engine transformers"
         ) from error
     return [
-        _begins_s(each.alignments, [token in timestamps_s for token in tokens], duration_s, step_s)
-        for each, tokens, duration_s in zip(aligned, rows, durations_s, strict=True)
+        _begins_s(alignment.alignments, [token in timestamps_s for token in tokens], duration_s, step_s)
+        for alignment, tokens, duration_s in zip(alignments, rows, durations_s, strict=True)
     ]
 
 
-def _no_timestamps(converted: ConvertedCheckpoint) -> int:
+def _no_timestamps(checkpoint: ConvertedCheckpoint) -> int:
     """Return the token that CTranslate2 itself adds to the prompt when it aligns."""
-    plain = getattr(converted.settings, "no_timestamps_token_id", None)
-    return int(plain or converted.tokenizer.get_added_vocab()["<|notimestamps|>"])
+    plain = getattr(checkpoint.settings, "no_timestamps_token_id", None)
+    return int(plain or checkpoint.tokenizer.get_added_vocab()["<|notimestamps|>"])
 
 
 def _begins_s(
@@ -87,7 +87,7 @@ def _begins_s(
     first: dict[int, int] = {}
     for token, frame in path:
         first.setdefault(token, frame)
-    positions = [0, *accumulate(not each for each in is_timestamp)]
+    positions = [0, *accumulate(not stamp for stamp in is_timestamp)]
     return [min(round(first[min(position, max(first))] * step_s, 6), duration_s) for position in positions]
 
 
@@ -101,9 +101,9 @@ def part_of(hidden: Any, indices: Sequence[int]) -> Any:
     return hidden if len(indices) == hidden.shape[0] else storage_view(_array(hidden)[[*indices]])
 
 
-def inserted(hidden: Any, one: Any, at: int) -> Any:
+def inserted(hidden: Any, row: Any, at: int) -> Any:
     """Return the encoder's output of a batch, with that of another window at an index."""
-    return storage_view(np.insert(_array(hidden), at, _array(one)[0], axis=0))
+    return storage_view(np.insert(_array(hidden), at, _array(row)[0], axis=0))
 
 
 def _array(hidden: Any) -> np.ndarray:
@@ -123,11 +123,11 @@ def token_logprob(logits: np.ndarray, token: int, forbidden: np.ndarray) -> floa
     >>> round(token_logprob(np.log(np.array([2, 1, 1, 4], dtype=np.float32)), 0, np.array([3])), 6)
     -0.693147
     """
-    chosen = float(logits[token])
+    logit = float(logits[token])
     logits[forbidden] = -np.inf
     most = float(logits.max())
     logits -= most
-    return min(0.0, chosen - most - float(np.log(np.exp(logits, out=logits).sum())))
+    return min(0.0, logit - most - float(np.log(np.exp(logits, out=logits).sum())))
 
 
 def token_logprobs(result: Any, tokens: Sequence[int], forbidden: np.ndarray) -> list[float]:
@@ -171,7 +171,7 @@ def late_share(result: Any, timestamps: np.ndarray, late: np.ndarray) -> float:
     """
     if not len(late):
         return 0.0
-    known, is_late = {*timestamps.tolist()}, torch.from_numpy(np.isin(timestamps, late))
+    ids, is_late = {*timestamps.tolist()}, torch.from_numpy(np.isin(timestamps, late))
     steps = zip(result.sequences_ids[0][1:], result.logits[0][1:], strict=False)
-    chosen = [torch.from_numpy(logits_of_step(step)[timestamps]) for token, step in steps if token in known]
-    return max((float(scores.softmax(dim=-1)[is_late].sum()) for scores in chosen), default=0.0)
+    logits = [torch.from_numpy(logits_of_step(step)[timestamps]) for token, step in steps if token in ids]
+    return max((float(scores.softmax(dim=-1)[is_late].sum()) for scores in logits), default=0.0)

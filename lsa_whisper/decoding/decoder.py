@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
 
 from lsa_whisper.decoding.style import DecodingStyle
-from lsa_whisper.errors import CheckpointError
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,27 +146,6 @@ def token_limit(duration_s: float, prompt_length: int, max_positions: int, most_
     return max(1, min(round(most_per_s * duration_s) + 24, max_positions - prompt_length))
 
 
-def first_language(languages: Mapping[str, int], path: str) -> str:
-    """Return one of the languages of a model, with which a decoder starts that will detect others.
-
-    Raises:
-        CheckpointError: It knows one language at most, so there is none to detect.
-    """
-    if len(languages) < 2:
-        raise CheckpointError(f"{path}: knows one language only, so none can be detected; name it with `language`")
-    return next(iter(languages))
-
-
-def verify_language(language: str, languages: Mapping[str, int], style: DecodingStyle, path: str) -> None:
-    """Return if a model may know a language; a stock one that knows no other than English would call it English.
-
-    Raises:
-        CheckpointError: It knows English only.
-    """
-    if style.is_stock and not languages and language != "en":
-        raise CheckpointError(f"{path}: knows English only; choose a model of many languages, such as base")
-
-
 @dataclass(frozen=True, slots=True)
 class SegmentParser:
     """Converts the tokens of a window to text segments.
@@ -210,11 +188,11 @@ class SegmentParser:
         """
         length = self.length(tokens, limit)
         complete = length < limit
-        counted = logprobs[: length + complete]
+        scores = logprobs[: length + complete]
         segments = parse_segments(
             tokens[:length], logprobs[:length], self.timestamps_s, duration_s, self.text_of, times_s
         )
-        return DecodedWindow(segments, sum(counted) / len(counted), complete, tokens=len(counted))
+        return DecodedWindow(segments, sum(scores) / len(scores), complete, tokens=len(scores))
 
 
 def parse_segments(
@@ -272,9 +250,9 @@ def parse_segments(
 
 def _texts(ids: Sequence[int], text_of: Any) -> list[str]:
     """Return each token's own text; a character that spans several tokens belongs to the last of them."""
-    texts, decoded = [], ""
+    texts, before = [], ""
     for count in range(1, len(ids) + 1):
         text = text_of(ids[:count]).rstrip("\N{REPLACEMENT CHARACTER}")
-        texts.append(sys.intern(text[len(decoded) :]))  # the same few thousand texts in hours of speech
-        decoded = text if len(text) > len(decoded) else decoded
+        texts.append(sys.intern(text[len(before) :]))  # the same few thousand texts in hours of speech
+        before = text if len(text) > len(before) else before
     return texts

@@ -14,7 +14,7 @@ from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.style import decoding_style
 from lsa_whisper.errors import CheckpointError, first_line
 from lsa_whisper.system.device import has_native_bf16
-from lsa_whisper.system.heap import keep_heap
+from lsa_whisper.system.process import keep_heap
 from lsa_whisper.system.terminal import print_progress
 
 ENGINES = ("transformers", "ct2")
@@ -119,13 +119,13 @@ def load_engine(
     """
     options: dict[str, Any] = {"language": language, "silence": silence}
     if engine == "ct2":
-        converted = loaded or _load_ct2(model, device, dtype)
-        options |= _written(converted, style, spoken, word_times, prompt, words)
-        size_bytes = (Path(converted.path) / "model.bin").stat().st_size
+        conversion = loaded or _load_ct2(model, device, dtype)
+        options |= _written(conversion, style, spoken, word_times, prompt, words)
+        size_bytes = (Path(conversion.path) / "model.bin").stat().st_size
         options["batch_size"] = batch_size or default_batch_size(size_bytes, device)
         from lsa_whisper.decoding.ctranslate2_engine import CTranslate2Decoder
 
-        return converted, CTranslate2Decoder(converted, **options), str(converted.model.compute_type)
+        return conversion, CTranslate2Decoder(conversion, **options), str(conversion.model.compute_type)
     loaded = loaded or checkpoint.load(model, dtype=dtype, device=device)
     _verify_rate(loaded)
     options |= _written(loaded, style, spoken, word_times, prompt, words)
@@ -152,8 +152,8 @@ def _written(
     """
     if prompt and not checkpoint.reads_previous_text(loaded.tokenizer):
         raise CheckpointError(f"{loaded.path}: its vocabulary has no place for a prompt; leave out `prompt`")
-    chosen = decoding_style(loaded, style, spoken).given(prompt, words)
-    return {"style": chosen, "word_times": word_times or not chosen.timestamps or chosen.is_stock}
+    own = decoding_style(loaded, style, spoken).given(prompt, words)
+    return {"style": own, "word_times": word_times or not own.timestamps or own.is_stock}
 
 
 def _load_ct2(model: str | Path, device: str, dtype: str) -> checkpoint.ConvertedCheckpoint:
@@ -163,9 +163,9 @@ def _load_ct2(model: str | Path, device: str, dtype: str) -> checkpoint.Converte
         model = checkpoint.cached_conversion(model)
         # ConvertedCheckpoint in float32, from which every other format can be computed.
         dtype = "float16" if dtype == "auto" and device.startswith("cuda") else dtype
-    converted = checkpoint.load_converted(model, device=device, dtype=dtype)
-    _verify_rate(converted)
-    return converted
+    conversion = checkpoint.load_converted(model, device=device, dtype=dtype)
+    _verify_rate(conversion)
+    return conversion
 
 
 def _verify_rate(loaded: Any) -> None:

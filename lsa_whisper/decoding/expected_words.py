@@ -68,8 +68,8 @@ class ExpectedWords:
         begins = self._begins[logits.argmax(dim=-1)]
         likely = logits.log_softmax(dim=-1) >= MIN_LOGPROB
         favored = logits + self._first * (begins[:, None] & likely)
-        begun = self._begun.ended(tokens)[:, self._edges[:, 0]]
-        return favored.index_add(1, self._edges[:, 1], NEXT_BONUS * begun.to(favored.dtype))
+        is_begun = self._begun.ended(tokens)[:, self._edges[:, 0]]
+        return favored.index_add(1, self._edges[:, 1], NEXT_BONUS * is_begun.to(favored.dtype))
 
 
 def _forms(words: Sequence[str]) -> Iterator[str]:
@@ -93,6 +93,6 @@ def read_expected_words(words: Path | str | Sequence[str] | None) -> tuple[str, 
         raise LsaWhisperError(
             f"{words}: cannot be read ({reason}); `words` names a text file, one word a line"
         ) from error
-    if not (named := tuple(dict.fromkeys(" ".join(line.split()) for line in lines if line.strip()))):
+    if not (entries := tuple(dict.fromkeys(" ".join(line.split()) for line in lines if line.strip()))):
         raise LsaWhisperError(f"{words}: names no word; write one a line")
-    return named
+    return entries

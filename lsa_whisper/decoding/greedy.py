@@ -70,24 +70,24 @@ def greedy_search(
         synced_ranks: Run as many steps as the slowest rank; required where every step gathers sharded layers.
     """
     positions = model.config.max_target_positions
-    step, seen = _side_by_side([search.prompts for search in searches], searches[0].rules.end)
+    step, mask = _side_by_side([search.prompts for search in searches], searches[0].rules.end)
     rows, cache = _Rows(searches, step, durations_s, positions, synced_ranks), None
     hidden = hidden.repeat(len(searches), 1, 1) if len(searches) > 1 else hidden
     for position in range(rows.longest):
-        places = _places(seen, step.shape[1], positions)
+        places = _places(mask, step.shape[1], positions)
         output = model(
             encoder_outputs=(hidden,), decoder_input_ids=step, past_key_values=cache, use_cache=True, **places
         )
         cache = output.past_key_values
         step = rows.extend(position, output.logits)[:, None]
-        seen = functional.pad(seen, (0, 1), value=1) if seen is not None else None
+        mask = functional.pad(mask, (0, 1), value=1) if mask is not None else None
         if position % _CHECK_EVERY == _CHECK_EVERY - 1:
             running = (step[:, 0] != rows.end).nonzero().flatten()
             if not _highest(torch.tensor(len(running), device=hidden.device), synced_ranks):
                 break
             if 0 < len(running) <= len(step) // 2:
                 rows.keep(running)
-                hidden, step, seen = hidden[running], step[running], seen[running] if seen is not None else None
+                hidden, step, mask = hidden[running], step[running], mask[running] if mask is not None else None
                 cache.batch_select_indices(running)
     return rows.found()
 
@@ -116,20 +116,20 @@ class _Rows:
 
     def extend(self, position: int, logits: torch.Tensor) -> torch.Tensor:
         """Choose the token at ``position`` of each active row from ``(rows, tokens, vocabulary)``, and return it."""
-        decoded = self._tokens[self._active, :position]
-        parts = (self._active.split(self._sizes), logits.split(self._sizes), decoded.split(self._sizes))
-        chosen = []
+        tokens = self._tokens[self._active, :position]
+        parts = (self._active.split(self._sizes), logits.split(self._sizes), tokens.split(self._sizes))
+        steps = []
         for search, rows, own, before in zip(self._searches, *parts, strict=True):
             ends_s = self._ends_s[rows]
             if position:
-                chosen.append(search.rules.choose(own[:, -1], before, ends_s))
+                steps.append(search.rules.choose(own[:, -1], before, ends_s))
             else:
                 *first, self._no_speech[rows] = search.rules.begin(own, self._prompts[rows], ends_s, search.silence)
-                chosen.append(tuple(first))
-        best, logprob = (torch.cat(values) for values in zip(*chosen, strict=True))
+                steps.append(tuple(first))
+        best, logprob = (torch.cat(values) for values in zip(*steps, strict=True))
         over = self._limit[self._active] <= position
         if position:
-            over |= decoded[:, -1] == self.end
+            over |= tokens[:, -1] == self.end
         best, logprob = best.masked_fill(over, self.end), logprob.masked_fill(over, 0.0)
         self._tokens[self._active, position], self._logprobs[self._active, position] = best, logprob
         return best
@@ -155,12 +155,12 @@ def _side_by_side(prompts: Sequence[torch.Tensor], filler: int) -> tuple[torch.T
     return rows, torch.cat(own)
 
 
-def _places(seen: torch.Tensor | None, length: int, most: int) -> dict[str, torch.Tensor]:
+def _places(mask: torch.Tensor | None, length: int, most: int) -> dict[str, torch.Tensor]:
     """Return the arguments of a model that hide what fills rows on the left; their positions begin behind it."""
-    if seen is None:
+    if mask is None:
         return {}
-    positions = (seen.cumsum(dim=1) - 1).clamp(0, most - 1)  # a row that has ended may go on behind the last one
-    return {"decoder_attention_mask": seen, "decoder_position_ids": positions[:, -length:]}
+    positions = (mask.cumsum(dim=1) - 1).clamp(0, most - 1)  # a row that has ended may go on behind the last one
+    return {"decoder_attention_mask": mask, "decoder_position_ids": positions[:, -length:]}
 
 
 def _highest(number: torch.Tensor, synced_ranks: bool) -> int:

@@ -90,10 +90,10 @@ def _silent(window: DecodedWindow) -> DecodedWindow:
     return replace(window, segments=(), complete=True, silent=True)
 
 
-def no_speech_token(added: Mapping[str, int]) -> int | None:
+def no_speech_token(vocab: Mapping[str, int]) -> int | None:
     """Return the token for no speech among the added tokens of a vocabulary, if it has one.
 
     >>> no_speech_token({"<|startofprev|>": 7, "<|nocaptions|>": 8})
     8
     """
-    return next((added[name] for name in _NAMES if name in added), None)
+    return next((vocab[name] for name in _NAMES if name in vocab), None)

@@ -31,12 +31,12 @@ class PartialDecoding:
     def __init__(self, target: Path, inputs: str):
         """Name the file for the transcript ``target`` and the digest ``inputs`` of its inputs."""
         self._folder, self._name = target.parent, truncate_name(target.stem)
-        self._target, self._inputs = target, inputs
+        self._target, self.inputs = target, inputs
         self.path = target.with_name(f".{self._name}.{inputs}.windows.jsonl")
 
     def of_channel(self, channel: int) -> PartialDecoding:
         """Return the file of one channel, for a recording whose channels are decoded one after the other."""
-        return PartialDecoding(self._target, hashlib.sha256(f"{self._inputs} {channel}".encode()).hexdigest()[:16])
+        return PartialDecoding(self._target, hashlib.sha256(f"{self.inputs} {channel}".encode()).hexdigest()[:16])
 
     def read(self, windows: Sequence[TimeSpan] | None = None) -> list[WindowResult]:
         """Return the windows that an earlier run decoded, in order; an incomplete last line is removed.
@@ -57,7 +57,7 @@ class PartialDecoding:
             try:
                 if not line.endswith(b"\n"):
                     break
-                results += [_window(each) for each in plain_json.parse(line)]
+                results += [_window(row) for row in plain_json.parse(line)]
             except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
                 break  # damaged: this window and all later ones are decoded again
             intact += len(line)
@@ -88,14 +88,14 @@ class PartialDecoding:
 
 def _window(row: Any) -> WindowResult:
     start_ms, end_ms, fields = row
-    segments = tuple(_piece(**each) for each in fields.pop("segments"))
+    segments = tuple(_piece(**piece) for piece in fields.pop("segments"))
     removed, unspoken = (tuple(map(str, fields.pop(name, ()))) for name in ("removed", "unspoken"))
     return TimeSpan(int(start_ms), int(end_ms)), DecodedWindow(segments, **fields, removed=removed, unspoken=unspoken)
 
 
 def _piece(*, timed: list[Any], logprobs: list[Any], **fields: Any) -> DecodedSegment:
     return DecodedSegment(
-        timed=tuple(TimedToken(**each) for each in timed),
+        timed=tuple(TimedToken(**token) for token in timed),
         logprobs=tuple((text, logprob) for text, logprob in logprobs),
         **fields,
     )

@@ -50,7 +50,7 @@ class SpeakerCodeRules:
             for length in range(1, len(path)):
                 following.setdefault(path[:length], set()).add(path[length])
         whole = dict.fromkeys((*spaced, *bare))
-        begun = [path for path in following if path not in whole]
+        partial = [path for path in following if path not in whole]
         vocabulary = {index: token for token, index in tokenizer.get_vocab().items() if index < size}
         self._asterisks = asterisks = {index for index, token in vocabulary.items() if "*" in token}
         first = {path[0] for path in spaced}
@@ -62,13 +62,13 @@ class SpeakerCodeRules:
                 self._without([index for index in asterisks if index not in first]),
                 self._without([*asterisks]),
                 self._without([*asterisks, end, *stops]),
-                *(self._only(following[path]) for path in begun),
+                *(self._only(following[path]) for path in partial),
             ]
         )
         """Those of :data:`_BEGIN` to :data:`_CODE`, and one for each beginning of a code."""
-        self._written = Suffixes([*whole, *begun], device)
+        self._written = Suffixes([*whole, *partial], device)
         self._masks_of_written = torch.tensor(
-            [*[_CODE] * len(whole), *range(_CODE + 1, _CODE + 1 + len(begun))], device=device
+            [*[_CODE] * len(whole), *range(_CODE + 1, _CODE + 1 + len(partial))], device=device
         )
         self._ends = self._only({index for index, token in vocabulary.items() if _ends_sentence(token)}) == 0
 
@@ -99,13 +99,13 @@ class SpeakerCodeRules:
         last = tokens[:, -1] if tokens.shape[1] else None
         behind_space = last == self._space[0] if last is not None and len(self._space) == 1 else never
         if self._space:
-            ended = behind_space & self._ends[tokens[:, -2]] if tokens.shape[1] > 1 else never
+            is_after = behind_space & self._ends[tokens[:, -2]] if tokens.shape[1] > 1 else never
         else:
-            ended = self._ends[last] if last is not None else never
+            is_after = self._ends[last] if last is not None else never
         # A code begins with the last asterisk, and holds no other: of the sequences a row ends with one at most.
-        written = self._written.ended(tokens)
-        kinds = torch.where(ended, _MAY_BEGIN, _TEXT)
-        kinds = torch.where(written.any(dim=1), (written * self._masks_of_written).sum(dim=1), kinds)
+        codes = self._written.ended(tokens)
+        kinds = torch.where(is_after, _MAY_BEGIN, _TEXT)
+        kinds = torch.where(codes.any(dim=1), (codes * self._masks_of_written).sum(dim=1), kinds)
         kinds = torch.where(behind_space & (since_begin == 1), _ASTERISK, kinds)
         return self._masks[torch.where(since_begin == 0, _BEGIN, kinds)]
 

@@ -50,16 +50,16 @@ def allowed_tokens(tokenizer: Any, settings: Any, size: int, *, timestamps: bool
     """
     end = settings.eos_token_id
     end = int(end[0] if isinstance(end, list | tuple) else end)
-    listed = [*(getattr(settings, "suppress_tokens", None) or [])]
+    ids = [*(getattr(settings, "suppress_tokens", None) or [])]
     timestamps_s = {
-        i: at_s for i, at_s in timestamp_tokens(tokenizer, settings).items() if i not in {*listed} and i < size
+        i: at_s for i, at_s in timestamp_tokens(tokenizer, settings).items() if i not in {*ids} and i < size
     }
     if not (timestamps and has_timestamps(tokenizer, settings)):
         timestamps_s = {}
     offset = special_offset(tokenizer, settings)
     special = [i + offset for token, i in tokenizer.get_added_vocab().items() if _is_special(token)]
     unknown = {*range(size)} - {*tokenizer.get_vocab().values()}
-    suppressed = {*listed, *special, *unknown} - {end, *timestamps_s}
+    suppressed = {*ids, *special, *unknown} - {end, *timestamps_s}
     at_begin = {*(getattr(settings, "begin_suppress_tokens", None) or [])}
     silent = no_speech_token(tokenizer.get_added_vocab())
     no_speech = None if silent is None or silent + offset >= size else silent + offset
@@ -121,8 +121,8 @@ class DecodingRules:
             else None
         )
         self._words = ExpectedWords(tokenizer, words, size=size, device=self.device) if words else None
-        needed = self._codes.tokens if self._codes else frozenset()
-        self.suppressed = tuple(index for index in self._allowed.suppressed if index not in needed)
+        code_tokens = self._codes.tokens if self._codes else frozenset()
+        self.suppressed = tuple(index for index in self._allowed.suppressed if index not in code_tokens)
         """Tokens that are never chosen: those of the checkpoint, without what speaker codes consist of."""
         self._text = self._mask((*self.suppressed, *ids))
         self._text_at_begin = self._text + self._mask(self._allowed.suppressed_at_begin)
@@ -151,7 +151,7 @@ class DecodingRules:
             # The model was trained to write the token behind the start token, which is the same place in every row.
             at = int((prompts[0] == self._start).nonzero()[-1])
             no_speech = logits[:, at].float().softmax(dim=-1)[:, self._allowed.no_speech]
-        silent = [silence.is_likely(each) for each in no_speech.tolist()]
+        silent = [silence.is_likely(probability) for probability in no_speech.tolist()]
         return *self.choose_first(logits[:, -1], durations_s, silent), no_speech
 
     def choose_first(
@@ -165,12 +165,12 @@ class DecodingRules:
             silent: For each row, whether the end of text may come first even if the checkpoint suppresses it there.
         """
         none = torch.empty((len(last), 0), dtype=torch.long, device=last.device)
-        chosen, logprobs = self.choose(last, none, durations_s)
+        tokens, logprobs = self.choose(last, none, durations_s)
         if self.timestamps_s and any(silent):
-            ended, scores = self._choose_first(last[:, self.end].float(), self._timestamp_logits(last, durations_s))
+            ends, scores = self._choose_first(last[:, self.end].float(), self._timestamp_logits(last, durations_s))
             rows = torch.tensor(silent, device=last.device)
-            chosen, logprobs = torch.where(rows, ended, chosen), torch.where(rows, scores, logprobs)
-        return chosen, logprobs
+            tokens, logprobs = torch.where(rows, ends, tokens), torch.where(rows, scores, logprobs)
+        return tokens, logprobs
 
     def _timestamp_logits(self, logits: torch.Tensor, durations_s: torch.Tensor) -> torch.Tensor:
         """Return a copy of the timestamps' columns, without those after the end of the audio."""
@@ -191,8 +191,8 @@ class DecodingRules:
             logits = logits + self._codes.mask(tokens, self._since_begin(tokens))
         text = logits + (self._text if tokens.shape[1] else self._text_at_begin)
         if not self.timestamps_s:
-            best, chosen, score = self._best(text, tokens)
-            return chosen, score - _logsumexp(text, best)
+            best, best_ids, score = self._best(text, tokens)
+            return best_ids, score - _logsumexp(text, best)
         timestamp_logits = self._timestamp_logits(logits, durations_s)
         if not tokens.shape[1]:
             return self._choose_first(text[:, self.end], timestamp_logits)
@@ -201,26 +201,26 @@ class DecodingRules:
         all_text = _logsumexp(text, best_text)
         # After a closing timestamp the only text token allowed is the end of text.
         end = logits[:, self.end].float()
-        best_text, all_text, score = (torch.where(closing, end, each) for each in (best_text, all_text, score))
+        best_text, all_text, score = (torch.where(closing, end, values) for values in (best_text, all_text, score))
         chosen_text = chosen_text.masked_fill(closing, self.end)
         best_timestamp, column = timestamp_logits.max(dim=-1)
         timestamps_logit = timestamp_logits.logsumexp(dim=-1)
         # Text is forbidden where all timestamps together are more probable than any single token of text.
         is_timestamp = timestamps_logit > best_text
-        chosen = torch.where(is_timestamp, self._columns[column], chosen_text)
+        best_ids = torch.where(is_timestamp, self._columns[column], chosen_text)
         log_total = torch.where(is_timestamp, timestamps_logit, torch.logaddexp(timestamps_logit, all_text))
-        return chosen, torch.where(is_timestamp, best_timestamp, score) - log_total
+        return best_ids, torch.where(is_timestamp, best_timestamp, score) - log_total
 
     def _best(self, text: torch.Tensor, tokens: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return for each row the highest logit of text, the token to choose, and that token's logit.
 
         The token differs from the most probable one where it belongs to an expected word; its logit has no bonus.
         """
-        best, chosen = text.max(dim=-1)
+        best, ids = text.max(dim=-1)
         if self._words is None:
-            return best, chosen, best
-        chosen = self._words.favor(text, tokens).argmax(dim=-1)
-        return best, chosen, text.gather(1, chosen[:, None])[:, 0]
+            return best, ids, best
+        ids = self._words.favor(text, tokens).argmax(dim=-1)
+        return best, ids, text.gather(1, ids[:, None])[:, 0]
 
     def candidates(
         self, logits: torch.Tensor, tokens: torch.Tensor, durations_s: torch.Tensor, count: int
@@ -244,19 +244,19 @@ class DecodingRules:
             text = self._words.favor(text, tokens)
         count = min(count, text.shape[1])
         if not self.timestamps_s:
-            scores, chosen = text.log_softmax(dim=-1).topk(count)
-            return chosen, scores
+            scores, ids = text.log_softmax(dim=-1).topk(count)
+            return ids, scores
         timestamp_logits = self._timestamp_logits(logits, durations_s)
         closing = self._keep_order(timestamp_logits, tokens)
         text[closing] = _NEVER  # only the end of text may follow, or another timestamp
         text[closing, self.end] = logits[closing, self.end].float()
         timestamps_logit = timestamp_logits.logsumexp(dim=-1, keepdim=True)
-        scores, chosen = text.topk(count)
+        scores, ids = text.topk(count)
         scores = torch.cat((timestamps_logit, scores), dim=1)
-        chosen = torch.cat((self._columns[timestamp_logits.argmax(dim=-1)][:, None], chosen), dim=1)
+        ids = torch.cat((self._columns[timestamp_logits.argmax(dim=-1)][:, None], ids), dim=1)
         best, order = scores.topk(count)
         total = torch.logaddexp(timestamps_logit, text.logsumexp(dim=-1, keepdim=True))
-        return chosen.gather(1, order), best - total
+        return ids.gather(1, order), best - total
 
     def _since_begin(self, tokens: torch.Tensor) -> torch.Tensor:
         """Return for each row the number of tokens since its segment of text began; 2 stands for more."""
@@ -265,9 +265,9 @@ class DecodingRules:
         if not self.timestamps_s or not count:
             return more
         stamps = self._seconds[tokens[:, -3:]] >= 0
-        begun = ~stamps[:, -1] & stamps[:, :-1].all(dim=1)
-        found = torch.where(begun, 1, more) if count > 1 else more
-        return torch.where(stamps[:, -2:].all(dim=1), 0, found)
+        is_first = ~stamps[:, -1] & stamps[:, :-1].all(dim=1)
+        counts = torch.where(is_first, 1, more) if count > 1 else more
+        return torch.where(stamps[:, -2:].all(dim=1), 0, counts)
 
     def _choose_first(self, end: torch.Tensor, timestamp_logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the first token: a timestamp, because a bullet needs one, or the end of text for no speech."""

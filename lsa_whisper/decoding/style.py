@@ -73,11 +73,11 @@ class DecodingStyle:
         >>> [style.is_echo(text) for text in ("Um, uh.", "I want", "want", "Hmm.", "um yes", "")]
         [True, True, False, False, False, False]
         """
-        asked, words = (_LETTERS.findall(part.lower()) for part in (self.asked, text))
-        if not asked or not words:
+        prompt, words = (_LETTERS.findall(part.lower()) for part in (self.asked, text))
+        if not prompt or not words:
             return False
-        runs = (asked[at : at + len(words)] for at in range(len(asked)))
-        return ALL_FILLERS.intersection(asked).issuperset(words) or (len(words) > 1 and words in runs)
+        runs = (prompt[at : at + len(words)] for at in range(len(prompt)))
+        return ALL_FILLERS.intersection(prompt).issuperset(words) or (len(words) > 1 and words in runs)
 
 
 def decoding_style(model: Writer, style: str | None, language: str) -> DecodingStyle:

@@ -67,9 +67,9 @@ def spoken_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_
         step_ms: Duration of a frame.
     """
     in_code = in_speaker_code(texts)
-    heard = [not inside for inside in in_code]
-    kept = [text for text, here in zip(texts, heard, strict=True) if here]
-    spans = _token_spans(weights[heard], kept, silence, step_ms) if kept else []
+    is_text = [not inside for inside in in_code]
+    own = [text for text, here in zip(texts, is_text, strict=True) if here]
+    spans = _token_spans(weights[is_text], own, silence, step_ms) if own else []
     return with_codes(spans, in_code, weights.shape[1])
 
 
@@ -85,12 +85,12 @@ def with_codes(spans: Sequence[Span], in_code: Sequence[bool], frames: int) -> l
     [(3, 3), (3, 5), (7, 7), (7, 9), (10, 10)]
     """
     own = iter(spans)
-    placed: list[Span] = []
+    result: list[Span] = []
     begin: float = frames
     for span in reversed([None if inside else next(own) for inside in in_code]):
-        placed.append(span or (begin, begin))
-        begin = placed[-1][0]
-    return placed[::-1]
+        result.append(span or (begin, begin))
+        begin = result[-1][0]
+    return result[::-1]
 
 
 def _token_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_ms: float) -> list[Span]:
@@ -144,22 +144,22 @@ def _lasting(
     >>> _lasting([(0, 2), (2, 3), (7, 8)], [3, 0, 2], [False, True, False], silence, 20.0)
     [(0, 4.0), (4.0, 4.0), (7, 10.0)]
     """
-    placed = list(spans)
+    result = list(spans)
     behind, next_begin = len(spans), float(len(silence))
     for first in reversed(range(len(spans))):
         if continued[first] and first:
             continue
-        if heard := [at for at in range(first, behind) if letters[at]]:
-            last = heard[-1]
-            begin, end = placed[last]
+        if lettered := [at for at in range(first, behind) if letters[at]]:
+            last = lettered[-1]
+            begin, end = result[last]
             ends = last + 1 < behind or behind == len(spans)
             longest = (_LONGER_AT_END_MS if ends else _LONGER_MS) / step_ms
             until = min(next_begin, end + longest, _silence_after(silence, end))
-            placed[last] = begin, max(end, until)
+            result[last] = begin, max(end, until)
             for at in range(last + 1, behind):
-                placed[at] = max(placed[at][0], until), max(placed[at][1], until)
-        behind, next_begin = first, placed[first][0]
-    return placed
+                result[at] = max(result[at][0], until), max(result[at][1], until)
+        behind, next_begin = first, result[first][0]
+    return result
 
 
 def _silence_after(silence: Weights, frame: float) -> float:
@@ -233,13 +233,13 @@ def _viterbi(
     unit = np.repeat(np.arange(2 * tokens + 1), states)
     is_first, is_last = np.diff(unit, prepend=-1) > 0, np.diff(unit, append=2 * tokens + 1) > 0
     enters_token = is_first & (unit % 2 == 1)  # from the token before, without a gap
-    emitted = np.empty((frames, 2 * tokens + 1))
-    emitted[:, ::2] = gaps
-    emitted[:, 1::2] = scores.T
-    emitted = emitted[:, unit]
+    emissions = np.empty((frames, 2 * tokens + 1))
+    emissions[:, ::2] = gaps
+    emissions[:, 1::2] = scores.T
+    emissions = emissions[:, unit]
     stays, skips = np.where(is_last, 0.0, _NEVER), np.where(enters_token, 0.0, _NEVER)[2:]
     best = np.full(len(unit), _NEVER)
-    best[:2] = emitted[0, :2]
+    best[:2] = emissions[0, :2]
     steps = np.zeros((frames, len(unit)), np.int8)  # states between a frame and the previous one
     for frame in range(1, frames):
         new = best + stays
@@ -247,7 +247,7 @@ def _viterbi(
             own, step = new[back:], steps[frame, back:]
             step[scores_before > own] = back
             np.maximum(own, scores_before, out=own)
-        best = new + emitted[frame]
+        best = new + emissions[frame]
     path = np.empty(frames, np.intp)
     path[-1] = len(unit) - 1 if best[-1] > best[-2] else len(unit) - 2
     for frame in range(frames - 1, 0, -1):

@@ -14,30 +14,24 @@ import numpy as np
 import torch
 
 from lsa_whisper.audio.speech_energy import silence_of
-from lsa_whisper.checkpoint import Checkpoint, decoder_prompt, language_tokens
+from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
-from lsa_whisper.decoding.batches import Batches
 from lsa_whisper.decoding.beam_search import two_pass_search
 from lsa_whisper.decoding.cross_attention import alignment_heads, cross_attention, mean_in_step
-from lsa_whisper.decoding.decoder import (
-    DecodedWindow,
-    SegmentParser,
-    first_language,
-    token_limit,
-    tokens_per_s,
-    verify_language,
-)
-from lsa_whisper.decoding.features import LastEncoded, log_mel
+from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.decoding.greedy import FoundTexts, Search, greedy_search
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.decoding.style import DecodingStyle
 from lsa_whisper.decoding.token_times import token_times
 from lsa_whisper.decoding.two_texts import likelier_texts
+from lsa_whisper.decoding.window_decoder import WindowDecoder, log_mel
 
 
-class TransformersDecoder:
+class TransformersDecoder(WindowDecoder):
     """Decodes windows with a loaded checkpoint."""
+
+    second: TransformersDecoder | None = None
 
     def __init__(
         self,
@@ -50,26 +44,28 @@ class TransformersDecoder:
         beams: int | None = None,
         style: DecodingStyle | None = None,
     ):
-        self._checkpoint, self._word_times, self.silence, self._beams = checkpoint, word_times, silence, beams or 1
-        self.model, self.style = checkpoint.model, style or DecodingStyle(checkpoint.labels)
+        self.model, self._beams = checkpoint.model, beams or 1
+        settings, size = self.model.generation_config, self.model.config.vocab_size
+        super().__init__(
+            checkpoint,
+            settings,
+            self.model.config.max_target_positions,
+            batch_size=batch_size,
+            word_times=word_times,
+            silence=silence,
+            style=style,
+        )
         if checkpoint.trim_margin_s is not None:
             accept_shorter_inputs(self.model.get_encoder())
-        self.batch_size, self._last = batch_size, LastEncoded()
-        self._tokens_per_s = tokens_per_s(self.style)
-        generation_config, size = self.model.generation_config, self.model.config.vocab_size
         self.rules = DecodingRules(
             checkpoint.tokenizer,
-            generation_config,
+            settings,
             size,
             self.model.device,
             timestamps=self.style.timestamps,
             words=self.style.words,
         )
-        self._parser = SegmentParser(self.rules.end, self.rules.timestamps_s, self._text)
-        self._rate_hz = int(checkpoint.feature_extractor.sampling_rate)
-        self._languages = language_tokens(checkpoint.tokenizer, generation_config)
-        self.prompt = self._prompt_in(language or first_language(self._languages, checkpoint.path))
-        self.second: TransformersDecoder | None = None
+        self._begin(self.rules.end, self.rules.timestamps_s, language)
         if self.style.second:
             self.second = TransformersDecoder(
                 checkpoint,
@@ -80,41 +76,12 @@ class TransformersDecoder:
                 style=self.style.second,
             )
 
-    def _prompt_in(self, language: str) -> list[int]:
-        verify_language(language, self._languages, self.style, self._checkpoint.path)
-        settings = self.model.generation_config
-        self._start = decoder_prompt(
-            self._checkpoint.tokenizer, settings, language=language, with_timestamps=bool(self.rules.timestamps_s)
-        )
-        return self._prompt_after("")
-
-    def _prompt_after(self, previous: str) -> list[int]:
-        tokenizer, settings = self._checkpoint.tokenizer, self.model.generation_config
-        most = self.model.config.max_target_positions
-        return self.style.before(self._start, tokenizer, settings, previous, most)
-
-    def with_language(self, language: str) -> TransformersDecoder:
-        """Return a decoder with the same model for another language (Whisper's code)."""
-        other = copy.copy(self)
-        other.prompt = other._prompt_in(language)
-        other.second = self.second and self.second.with_language(language)
-        return other
-
-    def detect_languages(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
-        """Return the probability of each language (Whisper's code) in each window; of none if the model knows one."""
-        if len(self._languages) < 2:
-            return [{} for _ in windows]
-        batches = Batches(windows, self.batch_size, self._input_share)
-        return batches.in_order(list(map(self._detect, batches)))
-
-    def _detect(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
-        start = self._start[: self._start.index(int(self.model.generation_config.decoder_start_token_id)) + 1]
+    def _next_logits(self, start: list[int], windows: Sequence[np.ndarray]) -> torch.Tensor:
         with torch.inference_mode():
             hidden = self._encoded(windows)
             inputs = torch.tensor([start] * len(windows), device=self.model.device)
-            logits = self.model(encoder_outputs=(hidden,), decoder_input_ids=inputs).logits[:, -1]
-            scores = logits[:, [*self._languages.values()]].float().softmax(dim=-1).tolist()
-        return [dict(zip(self._languages, row, strict=True)) for row in scores]
+            logits: torch.Tensor = self.model(encoder_outputs=(hidden,), decoder_input_ids=inputs).logits[:, -1]
+        return logits
 
     def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         """Return one result per window, in order.
@@ -122,18 +89,18 @@ class TransformersDecoder:
         Args:
             windows: float32 mono samples at the model's rate; samples after the context are ignored.
         """
-        batches, decoded = Batches(windows, self.batch_size, self._input_share), []
+        batches, texts = self._batches(windows), []
         with torch.inference_mode():
             for batch in batches:
-                decoded.append(self.texts(self._encoded(batch), batch))
-        return batches.in_order(decoded)
+                texts.append(self.texts(self._encoded(batch), batch))
+        return batches.in_order(texts)
 
     def _encoded(self, windows: Sequence[np.ndarray]) -> torch.Tensor:
         encoder = self.model.get_encoder()
         hidden: torch.Tensor = self._last.encoded(
             windows,
-            lambda some: encoder(self.features(some)).last_hidden_state,
-            lambda others, one, at: torch.cat([others[:at], one, others[at:]]),
+            lambda sounds: encoder(self.features(sounds)).last_hidden_state,
+            lambda states, row, at: torch.cat([states[:at], row, states[at:]]),
             self._input_s,
         )
         return hidden
@@ -163,18 +130,18 @@ class TransformersDecoder:
         decoders = [self, *([self.second] if self.second else [])]
         searches = [decoder.search(len(windows)) for decoder in decoders]
         if self._beams > 1:
-            found = [two_pass_search(self.model, hidden, search, durations_s, beams=self._beams) for search in searches]
+            runs = [two_pass_search(self.model, hidden, search, durations_s, beams=self._beams) for search in searches]
         else:
-            found = greedy_search(self.model, hidden, searches, durations_s)
-        texts = self.texts_of(found[0], hidden, windows)
-        if (other := self.second) is None:
+            runs = greedy_search(self.model, hidden, searches, durations_s)
+        texts = self.texts_of(runs[0], hidden, windows)
+        if (engine := self.second) is None:
             return texts
 
         def second(indices: Sequence[int], *, with_times: bool) -> list[DecodedWindow]:
-            chosen = torch.tensor([*indices], device=hidden.device)
-            tokens, logprobs, no_speech = (part[chosen] for part in found[1])
-            part, sounds = hidden[chosen], [windows[at] for at in indices]
-            return other.texts_of((tokens, logprobs, no_speech), part, sounds, with_times=with_times)
+            rows = torch.tensor([*indices], device=hidden.device)
+            tokens, logprobs, no_speech = (part[rows] for part in runs[1])
+            part, sounds = hidden[rows], [windows[at] for at in indices]
+            return engine.texts_of((tokens, logprobs, no_speech), part, sounds, with_times=with_times)
 
         return likelier_texts(texts, second)
 
@@ -185,43 +152,19 @@ class TransformersDecoder:
         return Search(prompts, self.rules, self.silence, self._tokens_per_s, latest_s)
 
     def texts_of(
-        self, found: FoundTexts, hidden: torch.Tensor, windows: Sequence[np.ndarray], *, with_times: bool = True
+        self, result: FoundTexts, hidden: torch.Tensor, windows: Sequence[np.ndarray], *, with_times: bool = True
     ) -> list[DecodedWindow]:
         """Return what was found in a batch as text, with token times if they are requested; see :meth:`texts`."""
-        tokens, logprobs, no_speech = found
+        tokens, logprobs, no_speech = result
         rows, durations_s = tokens.tolist(), [self._duration_s(window) for window in windows]
         times = self._times_s(rows, durations_s, hidden, windows) if with_times else [[] for _ in rows]
-        decoded = zip(rows, logprobs.tolist(), durations_s, no_speech.tolist(), times, strict=True)
-        return [self._result(*row) for row in decoded]
-
-    def _duration_s(self, window: np.ndarray) -> float:
-        return min(len(window) / self._rate_hz, self._checkpoint.context_s)
-
-    def _input_share(self, window: np.ndarray) -> float:
-        return self._checkpoint.encoder_input_s(len(window) / self._rate_hz) / self._checkpoint.context_s
+        parts = zip(rows, logprobs.tolist(), durations_s, no_speech.tolist(), times, strict=True)
+        return [self._result(*row) for row in parts]
 
     def features(self, windows: Sequence[np.ndarray]) -> torch.Tensor:
         """Return the log-mel spectra ``(batch, mels, frames)`` of windows with one length of encoder inputs."""
         spectra = log_mel(self._checkpoint.feature_extractor, windows, self._input_s(windows))
         return spectra.to(self.model.device, self.model.dtype)
-
-    def _input_s(self, windows: Sequence[np.ndarray]) -> float:
-        return self._checkpoint.encoder_input_s(max(map(len, windows)) / self._rate_hz)
-
-    def _limit(self, duration_s: float) -> int:
-        positions = self.model.config.max_target_positions
-        return token_limit(duration_s, len(self.prompt), positions, self._tokens_per_s)
-
-    def _result(
-        self,
-        tokens: list[int],
-        logprobs: list[float],
-        duration_s: float,
-        no_speech_prob: float,
-        times_s: Sequence[tuple[float, float]],
-    ) -> DecodedWindow:
-        window = self._parser.window(tokens, logprobs, duration_s, self._limit(duration_s), times_s)
-        return self.silence.apply(window, no_speech_prob, is_echo=self.style.is_echo(window.text))
 
     def _times_s(
         self,
@@ -233,15 +176,12 @@ class TransformersDecoder:
         """Return the start and end of each token of each row in seconds; nothing unless word times are requested."""
         if not self._word_times:
             return [[] for _ in rows]
-        texts = [
-            row[: self._parser.timed_length(row, self._limit(duration_s), is_compared=self.style.is_compared)]
-            for row, duration_s in zip(rows, durations_s, strict=True)
-        ]
+        texts = self._timed_parts(rows, durations_s)
         weights = cross_attention(self.model, hidden, self.prompt, texts, alignment_heads(self.model))
         step_s = self._checkpoint.time_precision_s
         return [
             token_times(
-                mean_in_step(each[:, :, : max(1, round(duration_s / step_s))]),
+                mean_in_step(weight[:, :, : max(1, round(duration_s / step_s))]),
                 duration_s,
                 step_s,
                 texts=["" if token in self.rules.timestamps_s else self._text([token]) for token in tokens],
@@ -249,10 +189,5 @@ class TransformersDecoder:
             )
             if tokens
             else []
-            for each, duration_s, tokens, sound in zip(weights, durations_s, texts, sounds, strict=True)
+            for weight, duration_s, tokens, sound in zip(weights, durations_s, texts, sounds, strict=True)
         ]
-
-    def _text(self, tokens: Sequence[int]) -> str:
-        return str(
-            self._checkpoint.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        )

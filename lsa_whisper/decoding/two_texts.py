@@ -1,7 +1,8 @@
 """Two texts of a window, decoded in two styles: their words are compared, and the likelier ones are taken.
 
 A stock model that is asked for disfluencies loses words that it writes otherwise, and hears others better. Both texts
-come from one pass of the encoder. Words on which they agree are kept; fillers, repetitions and cut-off words are those
+come from one pass of the encoder. Words on which they agree are kept, with the final mark that either has behind them
+(asked for disfluencies, a model writes few); fillers, repetitions and cut-off words are those
 of the first text; of other words, the more probable ones are taken (voting by confidence, Fiscus 1997).
 """
 
@@ -35,8 +36,9 @@ MIN_MISSING = 0.4
 """Mean probability of words of the second text, below which none of them is taken."""
 MARGIN = 0.05
 """By so much more probable are words of the first text that stay although the second has others in their place."""
-
-
+FINAL_MARKS = frozenset(".?!")
+"""Marks of the second text that are taken where the first has none. Of the five minutes above, F1 of the boundaries of
+utterances is .60 with them and .58 without, and the words are equal."""
 SURE = -0.1
 """Mean log-probability of a first text from which no second one is decoded.
 
@@ -74,11 +76,11 @@ def likelier_texts(first: Sequence[DecodedWindow], second: SecondTexts) -> list[
             times, which take a third as long as the text, where words are taken from it: a quarter of the windows.
     """
     doubtful = [at for at, window in enumerate(first) if _is_doubtful(window)]
-    others = second(doubtful, with_times=False) if doubtful else ()
-    texts = {at: likelier_text(first[at], other) for at, other in zip(doubtful, others, strict=True)}
-    changed = [at for at, text in texts.items() if text is not first[at]]
-    timed = second(changed, with_times=True) if changed else ()
-    texts |= {at: likelier_text(first[at], other) for at, other in zip(changed, timed, strict=True)}
+    theirs = second(doubtful, with_times=False) if doubtful else ()
+    texts = {at: likelier_text(first[at], new) for at, new in zip(doubtful, theirs, strict=True)}
+    untimed = [at for at, text in texts.items() if any(len(part.timed) < len(part.logprobs) for part in text.segments)]
+    timed = second(untimed, with_times=True) if untimed else ()
+    texts |= {at: likelier_text(first[at], new) for at, new in zip(untimed, timed, strict=True)}
     return [texts.get(at, window) for at, window in enumerate(first)]
 
 
@@ -99,10 +101,10 @@ def likelier_text(first: DecodedWindow, second: DecodedWindow) -> DecodedWindow:
     ours, theirs = _words(first), _words(second)
     if second.no_speech_prob > _DOUBTFUL and _is_loop(ours, theirs):
         return first
-    chosen = _chosen(ours, theirs)
-    if chosen == ours:
+    words = _chosen(ours, theirs)
+    if words == ours:
         return first
-    segments = (_segment(chosen, first, second),) if chosen else ()
+    segments = (_segment(words, first, second),) if words else ()
     return replace(first, segments=segments)
 
 
@@ -113,15 +115,16 @@ def _is_trusted(second: DecodedWindow) -> bool:
 
 def _is_loop(first: Sequence[_Word], second: Sequence[_Word]) -> bool:
     """Return whether a second text says the same words four times and more, which the first does not repeat."""
-    spoken, theirs = ("".join(f" {word.letters}" for word in text) for text in (first, second))
-    return any(spoken.count(run[1]) < 2 for run in _COPIES.finditer(theirs))
+    ours, theirs = ("".join(f" {word.letters}" for word in text) for text in (first, second))
+    return any(ours.count(run[1]) < 2 for run in _COPIES.finditer(theirs))
 
 
 def _chosen(first: Sequence[_Word], second: Sequence[_Word]) -> list[_Word]:
     """Return the words to keep, in the order of speech."""
     from rapidfuzz.distance import Indel
 
-    chosen: list[_Word] = []
+    words: list[_Word] = []
+    taken = False
     edits = Indel.opcodes([word.letters for word in first], [word.letters for word in second])
     for is_equal, group in groupby(edits, lambda edit: edit.tag == "equal"):
         part = [*group]
@@ -129,16 +132,33 @@ def _chosen(first: Sequence[_Word], second: Sequence[_Word]) -> list[_Word]:
         ours, theirs = first[at:behind], second[begin:end]
         plain, disfluent = ([word for word in ours if word.is_disfluent is flag] for flag in (False, True))
         if is_equal:
-            chosen += ours
+            inside = theirs[: len(second) - 1 - begin]  # a text ends with a mark, whether or not a sentence does
+            same = [*map(_with_final_mark, ours, inside), *ours[len(inside) :]]
+            if taken:  # where words were lost, the one behind them has their time, too
+                same[0] = theirs[0]
+            words += same
+            taken = False
         elif not theirs:
             keeps = _is_repeated(first, at, behind) or _probability(plain) >= MIN_ADDED
-            chosen += ours if keeps else disfluent
+            words += ours if keeps else disfluent
         elif _probability(theirs) < MIN_MISSING or (plain and _probability(plain) >= _probability(theirs) + MARGIN):
-            chosen += ours
+            words += ours
         else:
-            chosen[-1:] = second[begin - 1 : begin]  # the same word, with the signs that belong before these
-            chosen += _in_order([*disfluent, *theirs], first[:at], first[behind:])
-    return chosen
+            words[-1:] = second[begin - 1 : begin]  # the same word, with the signs that belong before these
+            words += _in_order([*disfluent, *theirs], second[:begin], second[end:])
+            taken = True
+    return words
+
+
+def _with_final_mark(word: _Word, other: _Word) -> _Word:
+    """Return a word with the final mark of the other one, if it has none of its own."""
+    sign, logprob = other.tokens[-1][0].strip()[-1:], other.tokens[-1][1]
+    if sign not in FINAL_MARKS or word.tokens[-1][0].strip()[-1:] in FINAL_MARKS:
+        return word
+    end = 1 + max((at for at, (text, _) in enumerate(word.tokens) if letters_of(text)), default=len(word.tokens) - 1)
+    timed = word.timed[:end]
+    at_s = (TimedToken(sign, timed[-1].end_s, timed[-1].end_s),) if timed else ()
+    return replace(word, tokens=(*word.tokens[:end], (sign, logprob)), timed=(*timed, *at_s))
 
 
 def _in_order(words: Sequence[_Word], before: Sequence[_Word], behind: Sequence[_Word]) -> list[_Word]:
@@ -150,8 +170,8 @@ def _in_order(words: Sequence[_Word], before: Sequence[_Word], behind: Sequence[
         start, end = (min(max(start_s, time_s), end_s) for time_s in (token.start_s, token.end_s))
         return replace(token, start_s=start, end_s=end)
 
-    placed = [replace(word, timed=tuple(map(limited, word.timed))) for word in words]
-    return sorted(placed, key=lambda word: word.timed[0].start_s if word.timed else 0.0)
+    result = [replace(word, timed=tuple(map(limited, word.timed))) for word in words]
+    return sorted(result, key=lambda word: word.timed[0].start_s if word.timed else 0.0)
 
 
 def _is_repeated(words: Sequence[_Word], at: int, behind: int) -> bool:
@@ -170,8 +190,8 @@ def _probability(words: Sequence[_Word]) -> float:
 
 def _word_probability(word: _Word) -> float:
     """Return the probability of a token of the word, without that of the signs behind it."""
-    spelled = [logprob for text, logprob in word.tokens if letters_of(text)] or [logprob for _, logprob in word.tokens]
-    return math.exp(sum(spelled) / len(spelled))
+    logprobs = [logprob for text, logprob in word.tokens if letters_of(text)] or [logprob for _, logprob in word.tokens]
+    return math.exp(sum(logprobs) / len(logprobs))
 
 
 def _words(window: DecodedWindow) -> list[_Word]:

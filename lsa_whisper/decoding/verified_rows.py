@@ -76,28 +76,28 @@ def complete_rows(rows: Sequence[VerifiedRow], rules: DecodingRules, propose: Pr
             _extend(rows[index], rules, *proposal)
 
 
-def _extend(row: VerifiedRow, rules: DecodingRules, proposed: Sequence[int], steps: Sequence[Logits]) -> None:
+def _extend(row: VerifiedRow, rules: DecodingRules, draft: Sequence[int], steps: Sequence[Logits]) -> None:
     """Add the tokens that the proposal and the rules have in common, and then the rules' own one.
 
     At a step where that one is uncertain, the rest of the proposal becomes the row's draft.
     """
-    given = len(row.given)
+    count = len(row.given)
     row.draft, row.is_new = [], False
-    if [*proposed[: len(row.tokens)]] != row.tokens:
+    if [*draft[: len(row.tokens)]] != row.tokens:
         return
-    for position in range(len(row.tokens), min(len(proposed), len(steps), row.limit)):
+    for position in range(len(row.tokens), min(len(draft), len(steps), row.limit)):
         logits = torch.from_numpy(steps[position]())[None]
         tokens, duration_s = torch.tensor([row.tokens]), torch.tensor([row.duration_s])
-        chosen, logprob = (each.item() for each in rules.choose(logits.clone(), tokens, duration_s))
-        if position > given:
-            most = _highest_left_out(logits, proposed[position] in rules.timestamps_s, [*rules.timestamps_s])
+        best, logprob = (part.item() for part in rules.choose(logits.clone(), tokens, duration_s))
+        if position > count:
+            most = _highest_left_out(logits, draft[position] in rules.timestamps_s, [*rules.timestamps_s])
             again, _ = rules.choose(torch.where(logits < _LEFT_OUT, most, logits), tokens, duration_s)
-            if int(again) != chosen or bool(logits[0, chosen] < _LEFT_OUT):
-                row.draft = [token for token in proposed[position : row.limit] if token != rules.end]
+            if int(again) != best or bool(logits[0, best] < _LEFT_OUT):
+                row.draft = [token for token in draft[position : row.limit] if token != rules.end]
                 return
-        row.tokens.append(chosen)
+        row.tokens.append(best)
         row.logprobs.append(min(0.0, logprob))
-        if chosen != proposed[position]:
+        if best != draft[position]:
             return
 
 

@@ -39,13 +39,13 @@ def align_words(
     from rapidfuzz.distance import Indel
 
     letters, tokens = _letters(timed)
-    words = [(number, word) for number, each in enumerate(utterances) for word in each.verbatim()]
-    spelled = "".join(letters_of(word) for _, word in words)
+    words = [(number, word) for number, utterance in enumerate(utterances) for word in utterance.verbatim()]
+    text = "".join(letters_of(word) for _, word in words)
     token_of: dict[int, int] = {}
-    for part in Indel.opcodes(letters, spelled):
+    for part in Indel.opcodes(letters, text):
         if part.tag == "equal":
             token_of |= dict(zip(range(part.dest_start, part.dest_end), tokens[part.src_start :], strict=False))
-    aligned: list[list[TimedWord]] = [[] for _ in utterances]
+    result: list[list[TimedWord]] = [[] for _ in utterances]
     at = 0
     for number, word in words:
         end = at + len(letters_of(word))
@@ -54,14 +54,14 @@ def align_words(
             begin = matched[0] - (matched[0] > 0 and is_onset(timed[matched[0] - 1].text))
             first, last = timed[begin], timed[matched[-1]]
             span = TimeSpan(begin_ms + round(1000 * first.start_s), begin_ms + round(1000 * last.end_s))
-            aligned[number].append((word, span))
+            result[number].append((word, span))
         at = end
-    return aligned
+    return result
 
 
 def _letters(timed: Sequence[TimedToken]) -> tuple[str, list[int]]:
     """Return the letters that are spoken, and the token of each."""
-    texts = [letters_of(text) for text in without_codes([each.text for each in timed])]
+    texts = [letters_of(text) for text in without_codes([token.text for token in timed])]
     return "".join(texts), [number for number, text in enumerate(texts) for _ in text]
 
 
@@ -101,12 +101,12 @@ def fit_words(words: Sequence[TimedWord], span: TimeSpan) -> list[TimedWord]:
     """
     if span.duration_ms < len(words):
         return []
-    placed: list[TimedWord] = []
+    result: list[TimedWord] = []
     free, least = span.start_ms, min(_FRAME_MS, span.duration_ms // max(1, len(words)))
     for number, (word, at) in enumerate(words):
         last = span.end_ms - least * (len(words) - 1 - number)  # room for the words that follow
         start = min(max(at.start_ms, free), last - least)
         end = min(max(at.end_ms, start + least), last)
-        placed.append((word, TimeSpan(start, end)))
+        result.append((word, TimeSpan(start, end)))
         free = end
-    return placed
+    return result

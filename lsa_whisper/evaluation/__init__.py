@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,6 @@ from lsa_whisper.evaluation.differences import deciding_metric
 from lsa_whisper.evaluation.material import Material
 from lsa_whisper.evaluation.pairing import PairedFiles, pair_files, transcript_at
 from lsa_whisper.evaluation.persons import check_grouping, people_in, persons_of
-from lsa_whisper.evaluation.progress import announce_long, track_recordings
 from lsa_whisper.evaluation.report_rows import ReportRows
 from lsa_whisper.evaluation.results import Evaluation
 from lsa_whisper.evaluation.word_counts import WordCounts
@@ -30,9 +30,17 @@ from lsa_whisper.scoring.speakers import require_meeteval
 from lsa_whisper.scoring.system import System
 from lsa_whisper.scoring.timing import COLLAR_MS
 from lsa_whisper.scoring.words import has_disfluency_marks, mark_from_words
+from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 
 __all__ = ["Evaluation", "System", "evaluate"]
+
+_LONG = 4_000
+"""A recording with so many utterances is announced: it takes seconds, and no file ends before."""
+_PER_SECOND = 900
+"""Utterances of one recording that one core scores in a second: 20,000 take 22."""
+_EVERY_S = 10.0
+"""Seconds between two lines in a log."""
 
 
 @private_umask()
@@ -114,7 +122,7 @@ def evaluate(
     ]
     words = [word for option, value, default in typed if value != default for word in (option, value)]
     flags = {"--embed-audio": embed_audio, "--no-summary": not summary, "--speaker-errors": speaker_errors}
-    words += [flag for flag, given in flags.items() if given]
+    words += [flag for flag, is_set in flags.items() if is_set]
     evaluation.material.command = shlex.join(map(str, ["lsa-whisper", "evaluate", reference, *hypotheses, *words]))
     if out is None:
         return evaluation
@@ -142,24 +150,24 @@ def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringO
     tables, totals = {name: FileTable() for name in has_marks}, dict.fromkeys(has_marks, Totals())
     rows, material, words = ReportRows(), Material(), {name: WordCounts() for name in has_marks}
     people = {}
-    for number, (key, path) in enumerate(track_recordings(files.references)):
-        reference_transcript, aligned = transcript_at(path, key), []
-        announce_long(key, reference_transcript.utterances)
+    for number, (key, path) in enumerate(_track(files.references)):
+        reference_transcript, alignments = transcript_at(path, key), []
+        _announce_long(key, reference_transcript.utterances)
         people[key] = people_in(reference_transcript)
         material.add_reference(reference_transcript)
         expected = _parsed(reference_transcript)
         for name, paths in files.hypotheses.items():
-            found = None
+            hypothesis = None
             if key in paths:
                 transcript = transcript_at(paths[key], key)
                 material.add_hypothesis(name, transcript)
-                found = _parsed(transcript, has_marks=has_marks[name])
-            scores = score_file(key, expected, found, options)
+                hypothesis = _parsed(transcript, has_marks=has_marks[name])
+            scores = score_file(key, expected, hypothesis, options)
             tables[name].append(scores)
             totals[name] += Totals.of(scores)
-            aligned.append(scores.aligned)
+            alignments.append(scores.aligned)
             words[name].add(scores.aligned)
-        rows.add(number, aligned)
+        rows.add(number, alignments)
     persons, how = persons_of(people, group)
     resamples = Resamples(len(set(persons.tolist())), samples)
     material.persons = None if how == "file" else resamples.units
@@ -189,3 +197,26 @@ def _parsed(transcript: Transcript, *, has_marks: bool | None = None) -> ParsedT
 def _marked(utterance: Utterance, language: str) -> Utterance:
     """Return ``utterance`` with disfluencies marked from its words; its word times are kept."""
     return replace(mark_from_words(utterance, language), tiers=utterance.tiers)
+
+
+def _track(references: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the keys and paths of ``references``, and show on standard error how many are done."""
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    if console.is_terminal:
+        yield from track(references.items(), "scoring", len(references), console=console, transient=True)
+        return
+    last_s = time.monotonic()
+    for number, item in enumerate(references.items(), 1):
+        yield item
+        if time.monotonic() - last_s >= _EVERY_S:
+            print_progress(f"scored {number:,} of {len(references):,} recordings")
+            last_s = time.monotonic()
+
+
+def _announce_long(key: str, utterances: Sequence[Utterance]) -> None:
+    """Print a line before a recording that is scored for some seconds."""
+    if len(utterances) >= _LONG:
+        print_progress(f"{key}: scoring {len(utterances):,} utterances, about {len(utterances) / _PER_SECOND:.0f} s")

@@ -48,14 +48,14 @@ def confusions(systems: Sequence[System]) -> Iterator[ReportTable]:
     """Yield the disfluency confusion matrix of each system."""
     for system in systems:
         counts = system.confusion
-        used = [kind.value for kind in SCORED if any(kind.value in pair for pair in counts)]
-        if not used:
+        kinds = [kind.value for kind in SCORED if any(kind.value in pair for pair in counts)]
+        if not kinds:
             continue
         titles = {kind.value: class_cell(kind) for kind in SCORED}
         titles |= {name: TableCell(gettext(name.capitalize()), hover=gettext(text)) for name, text in _OTHERS.items()}
         rows = [
-            (titles[row], *(_count(counts[row, column], row == column) for column in (*used, *_OTHERS)))
-            for row in (*used, *_OTHERS)
+            (titles[row], *(_count(counts[row, column], row == column) for column in (*kinds, *_OTHERS)))
+            for row in (*kinds, *_OTHERS)
         ]
         name = f": {system.name}" if len(systems) > 1 else ""
         yield ReportTable(
@@ -64,7 +64,7 @@ def confusions(systems: Sequence[System]) -> Iterator[ReportTable]:
                 "Rows: the reference. Columns: the system's transcript at the same words. On the diagonal the class is "
                 "correct; the table of detections above shows how much is correct in full."
             ),
-            (TableCell(gettext("Reference")), *(titles[column] for column in (*used, *_OTHERS))),
+            (TableCell(gettext("Reference")), *(titles[column] for column in (*kinds, *_OTHERS))),
             tuple(rows),
             for_engineers=True,
             matrix=True,
@@ -76,12 +76,12 @@ def _count(count: int, correct: bool) -> TableCell:
 
 
 def _grouped(systems: Sequence[System], group: str, title: str, lead: str, name: str) -> ReportTable:
-    found = [system.word_errors_by(group) for system in systems]
-    labels = sorted({label for errors in found for label in errors}, key=band_sort_key)
+    by_system = [system.word_errors_by(group) for system in systems]
+    labels = sorted({label for errors in by_system for label in errors}, key=band_sort_key)
     rows = [
         (TableCell(label), TableCell(system.name), *error_cells(errors[label]))
         for label in labels
-        for system, errors in zip(systems, found, strict=True)
+        for system, errors in zip(systems, by_system, strict=True)
     ]
     head = head_cells(name, "System", *ERROR_HEADS)
     return ReportTable(gettext(title), gettext(lead), head, tuple(rows), folded=True)
@@ -90,14 +90,14 @@ def _grouped(systems: Sequence[System], group: str, title: str, lead: str, name:
 def _insertions(systems: Sequence[System]) -> ReportTable:
     rows = []
     for system in systems:
-        found = system.hallucinations
-        rate = found.words_per_minute_of_silence
+        counts = system.hallucinations
+        rate = counts.words_per_minute_of_silence
         texts = (
-            f"{found.words_in_silence:,}",
-            f"{found.silence_ms / 60_000:.1f}",
-            "-" if rate is None or found.words_in_silence < MIN_EVENTS else f"{rate:.2f}",
-            f"{found.runs:,} ({percent(found.share_with_runs)})",
-            f"{found.words_in_loops:,}",
+            f"{counts.words_in_silence:,}",
+            f"{counts.silence_ms / 60_000:.1f}",
+            "-" if rate is None or counts.words_in_silence < MIN_EVENTS else f"{rate:.2f}",
+            f"{counts.runs:,} ({percent(counts.share_with_runs)})",
+            f"{counts.words_in_loops:,}",
         )
         rows.append((TableCell(system.name), *(TableCell(text) for text in texts)))
     columns = "Inserted in silence", "Minutes of silence", "Per minute", "Utterances with a run"
@@ -132,9 +132,9 @@ def _typed(systems: Sequence[System]) -> ReportTable:
     rows = []
     for name in ("all together", *TYPES):
         for system in systems:
-            found = pooled(system.total.typed) if name == "all together" else system.total.typed.get(name, Detections())
-            counts = (found.reference_events, found.true_positives, found.false_negatives, found.false_positives)
-            f1 = TableCell(percent(found.f1))
+            score = pooled(system.total.typed) if name == "all together" else system.total.typed.get(name, Detections())
+            counts = (score.reference_events, score.true_positives, score.false_negatives, score.false_positives)
+            f1 = TableCell(percent(score.f1))
             rows.append((TableCell(gettext(name)), TableCell(system.name), *count_cells(*counts), f1))
     return ReportTable(
         gettext("As in the Nyra Verbatim Speech Benchmark"),

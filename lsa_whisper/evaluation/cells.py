@@ -90,8 +90,8 @@ def count_cells(*counts: int) -> tuple[TableCell, ...]:
 
 def interval_cell(value: float | None, interval: Interval | None) -> TableCell:
     """Return the cell of a share, its confidence interval in small print."""
-    known = interval_or_none(interval)
-    return TableCell(percent(value), "" if known is None else _percents(known))
+    bounds = interval_or_none(interval)
+    return TableCell(percent(value), "" if bounds is None else _percents(bounds))
 
 
 def interval_or_none(interval: Interval | None) -> Interval | None:
@@ -103,19 +103,19 @@ def interval_or_none(interval: Interval | None) -> Interval | None:
     return None if interval is None or interval.low == interval.high else interval
 
 
-def share_cell(found: int, of: int) -> TableCell:
+def share_cell(count: int, of: int) -> TableCell:
     """Return the cell of a share of few events, with Wilson's interval, or that there are too few to judge.
 
     >>> share_cell(0, 4).text, share_cell(56, 82).small
     ('too few to judge', '57.6 to 77.4')
     """
-    interval = wilson_interval(found, of)
+    interval = wilson_interval(count, of)
     if interval is None:
         return TableCell("-")
     small = _percents(interval)
     if of < MIN_EVENTS:
         return TableCell(gettext("too few to judge"), small)
-    return TableCell(percent(found / of), small)
+    return TableCell(percent(count / of), small)
 
 
 def plain_number(value: float | None, decimals: int, *, sign: bool = False) -> str:

@@ -106,8 +106,8 @@ def deciding_metric(systems: Sequence[System], decide: str = "auto") -> Metric:
             raise CorpusError(f"`decide={decide}`: no such metric; choose auto or one of {', '.join(by_key)}")
         return by_key[decide]
     same_classes = len({system.supported_classes for system in systems}) < 2
-    found = systems[0].disfluency.together if systems else Detections()
-    enough = found.true_positives + found.false_negatives >= ENOUGH_EVENTS
+    detections = systems[0].disfluency.together if systems else Detections()
+    enough = detections.true_positives + detections.false_negatives >= ENOUGH_EVENTS
     return by_key["disfluency_f1" if same_classes and enough else "wer_verbatim"]
 
 
@@ -119,9 +119,9 @@ def differences(systems: Sequence[System], decide: str = "auto") -> Iterator[Dif
     if len(systems) < 2:
         return
     deciding = deciding_metric(systems, decide)
-    others = [metric for metric in (*METRICS, *CLASS_METRICS) if metric is not deciding]
+    rest = [metric for metric in (*METRICS, *CLASS_METRICS) if metric is not deciding]
     yield from _family(systems, [deciding], decides=True)
-    yield from _family(systems, others, decides=False)
+    yield from _family(systems, rest, decides=False)
 
 
 def _family(systems: Sequence[System], metrics: Sequence[Metric], *, decides: bool) -> Iterator[Difference]:
@@ -129,19 +129,19 @@ def _family(systems: Sequence[System], metrics: Sequence[Metric], *, decides: bo
     counts = [system.unit_counts(metrics) for system in systems]
     above, below = (np.stack([count[part] for count in counts]) for part in (0, 1))
     pairs = list(combinations(range(len(systems)), 2))
-    defined = [[_comparable(systems[one], systems[other], metric) for metric in metrics] for one, other in pairs]
+    defined = [[_comparable(systems[left], systems[right], metric) for metric in metrics] for left, right in pairs]
     tested = [
-        [defined[row][at] and _units(below[[one, other], :, at]) >= ENOUGH_UNITS for at in range(len(metrics))]
-        for row, (one, other) in enumerate(pairs)
+        [defined[row][at] and _units(below[[left, right], :, at]) >= ENOUGH_UNITS for at in range(len(metrics))]
+        for row, (left, right) in enumerate(pairs)
     ]
-    found = family_p_values(above, below, np.array(tested, dtype=np.bool_))
-    for row, (one, other) in enumerate(pairs):
+    p_values = family_p_values(above, below, np.array(tested, dtype=np.bool_))
+    for row, (left, right) in enumerate(pairs):
         for at, metric in enumerate(metrics):
             if defined[row][at]:
-                first, second = systems[one], systems[other]
+                first, second = systems[left], systems[right]
                 values = first.value(metric) or 0.0, second.value(metric) or 0.0
                 interval = first.difference_interval(second, metric)
-                p = float(found[row, at]) if tested[row][at] else None
+                p = float(p_values[row, at]) if tested[row][at] else None
                 yield Difference(metric, first.name, second.name, values, interval, p, decides)
 
 

@@ -26,7 +26,7 @@ GOOD = 0.8
 """Two clinicians who count the same recording agree in about so many disfluencies."""
 
 
-def can_count(found: Detections) -> bool | None:
+def can_count(detections: Detections) -> bool | None:
     """Return whether a class can be counted; ``None`` if there are too few to tell.
 
     >>> can_count(Detections(18, 2, 2)), can_count(Detections(18, 20, 2)), can_count(Detections(3, 0, 0))
@@ -34,9 +34,9 @@ def can_count(found: Detections) -> bool | None:
     >>> can_count(Detections(not_scored=40))
     False
     """
-    if found.reference_events < MIN_EVENTS:
+    if detections.reference_events < MIN_EVENTS:
         return None
-    return (found.recall or 0) >= GOOD and (found.precision or 0) >= GOOD
+    return (detections.recall or 0) >= GOOD and (detections.precision or 0) >= GOOD
 
 
 def fluency_answers(systems: Sequence[System]) -> list[str]:
@@ -45,9 +45,9 @@ def fluency_answers(systems: Sequence[System]) -> list[str]:
 
 
 def _answer(system: System) -> Iterator[str]:
-    judged = {kind: can_count(found) for kind, found in system.disfluency.by_class.items() if found.reference_events}
-    yes, no, unknown = ([kind for kind, can in judged.items() if can is value] for value in (True, False, None))
-    if not judged:
+    countable = {kind: can_count(score) for kind, score in system.disfluency.by_class.items() if score.reference_events}
+    yes, no, unknown = ([kind for kind, can in countable.items() if can is value] for value in (True, False, None))
+    if not countable:
         yield gettext("The references have no disfluencies that {system} could find.").format(system=system.name)
         return
     if not yes and not no:
@@ -71,8 +71,8 @@ def _which(yes: Sequence[Disfluency], no: Sequence[Disfluency], unknown: Sequenc
         (gettext("cannot: {classes}") if yes else gettext("cannot be counted: {classes}"), no),
         (gettext("fewer than {n}, too few to tell: {classes}"), unknown),
     )
-    named = ((text, join_with_and([*map(class_name, kinds)])) for text, kinds in parts if kinds)
-    sentence = "; ".join(text.format(n=MIN_EVENTS, classes=classes) for text, classes in named)
+    groups = ((text, join_with_and([*map(class_name, kinds)])) for text, kinds in parts if kinds)
+    sentence = "; ".join(text.format(n=MIN_EVENTS, classes=classes) for text, classes in groups)
     return f"{sentence[0].upper()}{sentence[1:]}."
 
 
@@ -88,8 +88,8 @@ def _how_far(off: Agreement) -> str:
     """
     if off.samples < MIN_UNITS or off.bias is None or off.low is None or off.high is None:
         few = gettext("How far off its counts are cannot be told: {n} recordings are too few.")
-        one = gettext("How far off its counts are cannot be told: 1 recording is too few.")
-        return one if off.samples == 1 else few.format(n=off.samples)
+        too_few = gettext("How far off its counts are cannot be told: 1 recording is too few.")
+        return too_few if off.samples == 1 else few.format(n=off.samples)
     if _off(off.low) == _off(off.high):
         return gettext("Its counts per 100 words are {off} in each recording.").format(off=_off(off.bias))
     average = gettext("Its counts per 100 words are on average {off}").format(off=_off(off.bias))

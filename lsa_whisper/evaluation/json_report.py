@@ -100,13 +100,13 @@ def _system(system: System) -> dict[str, Any]:
             **{f"by_{group}": _by_label(system.word_errors_by(group)) for group in ("role", "age", "length")},
             "by_speaker": _by_label(system.word_errors_by_speaker),
         },
-        "disfluency": {kind.value: _detections(found) for kind, found in system.disfluency.by_class.items()},
-        "disfluency_by_time": {kind.value: _detections(found) for kind, found in system.timed.by_class.items()},
+        "disfluency": {kind.value: _detections(score) for kind, score in system.disfluency.by_class.items()},
+        "disfluency_by_time": {kind.value: _detections(score) for kind, score in system.timed.by_class.items()},
         "confusion": [[*pair, count] for pair, count in sorted(system.confusion.items())],
         "fragment_exact": _detections(system.disfluency.fragment_exact),
         "boundaries": _detections(system.boundaries),
         "hallucinations": _hallucinations(system),
-        "typed": {name: _detections(found) for name, found in system.total.typed.items()},
+        "typed": {name: _detections(score) for name, score in system.total.typed.items()},
         "class_characters": _by_label(system.total.class_characters),
         "speakers": {
             **asdict(system.speakers),
@@ -123,14 +123,14 @@ def _system(system: System) -> dict[str, Any]:
     }
 
 
-def _by_label(found: Mapping[str, WordErrors]) -> dict[str, Any]:
-    return {label: _word_errors(errors) for label, errors in found.items()}
+def _by_label(by_label: Mapping[str, WordErrors]) -> dict[str, Any]:
+    return {label: _word_errors(errors) for label, errors in by_label.items()}
 
 
 def _hallucinations(system: System) -> dict[str, Any]:
-    found = system.hallucinations
-    rates = {"words_per_minute": found.words_per_minute_of_silence, "share_with_runs": found.share_with_runs}
-    return {**asdict(found), **rates}
+    counts = system.hallucinations
+    rates = {"words_per_minute": counts.words_per_minute_of_silence, "share_with_runs": counts.share_with_runs}
+    return {**asdict(counts), **rates}
 
 
 def _file(scores: FileCounts) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _file(scores: FileCounts) -> dict[str, Any]:
         "file": scores.key,
         "missing": scores.missing,
         "word_errors": {"verbatim": _word_errors(scores.verbatim), "fluent": _word_errors(scores.fluent)},
-        "disfluency": {kind.value: _detections(found) for kind, found in scores.disfluency.by_class.items()},
+        "disfluency": {kind.value: _detections(score) for kind, score in scores.disfluency.by_class.items()},
         "boundaries": _detections(scores.boundaries),
         "language": {
             key: {"reference": asdict(reference), "hypothesis": hypothesis and asdict(hypothesis)}
@@ -152,6 +152,6 @@ def _word_errors(errors: WordErrors) -> dict[str, Any]:
     return {**asdict(errors), "rate": errors.rate}
 
 
-def _detections(found: Detections) -> dict[str, Any]:
+def _detections(detections: Detections) -> dict[str, Any]:
     """Return event counts with their rates."""
-    return {**asdict(found), "precision": found.precision, "recall": found.recall, "f1": found.f1}
+    return {**asdict(detections), "precision": detections.precision, "recall": detections.recall, "f1": detections.f1}

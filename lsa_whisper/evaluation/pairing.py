@@ -43,17 +43,17 @@ def pair_files(reference: Path, hypotheses: Sequence[Path], names: Sequence[str]
     if not hypotheses:
         raise CorpusError("evaluate needs at least one hypothesis: give a transcript or a folder of them")
     references = _transcript_files(reference, "reference")
-    found: dict[str, dict[str, str]] = {}
+    by_system: dict[str, dict[str, str]] = {}
     unpaired: dict[str, list[Path]] = {}
     for name, path in zip(column_names(hypotheses, names, noun="system", command="evaluate"), hypotheses, strict=True):
         files = _transcript_files(path, "hypothesis")
         if reference.is_file() and path.is_file() and len(files) == 1:
-            found[name], unpaired[name] = {next(iter(references)): str(path)}, []
+            by_system[name], unpaired[name] = {next(iter(references)): str(path)}, []
         else:
-            found[name], unpaired[name] = _matched(references, files)
-            if not found[name]:
+            by_system[name], unpaired[name] = _matched(references, files)
+            if not by_system[name]:
                 raise CorpusError(_no_shared_name(reference, path, references, files))
-    return PairedFiles(references, found, unpaired)
+    return PairedFiles(references, by_system, unpaired)
 
 
 def _no_shared_name(reference: Path, path: Path, references: dict[str, str], files: dict[str, str]) -> str:
@@ -67,15 +67,15 @@ def _no_shared_name(reference: Path, path: Path, references: dict[str, str], fil
 def find_audio(folder: Path, keys: Iterable[str]) -> dict[str, Path]:
     """Return the recordings of the references ``keys`` in ``folder``: at the same path, or else directly inside."""
     by_folder = {"": _recordings(folder)}  # listed once per folder: a corpus has thousands of files
-    found = {}
+    audio = {}
     for key in keys:
         place, _, name = key.rpartition("/")
         if place not in by_folder:
             by_folder[place] = _recordings(folder / place)
         recording = by_folder[place].get(name) or by_folder[""].get(name)
         if recording is not None:
-            found[key] = recording
-    return found
+            audio[key] = recording
+    return audio
 
 
 def _recordings(folder: Path) -> dict[str, Path]:
@@ -102,19 +102,19 @@ def _transcript_files(path: Path, what: str) -> dict[str, str]:
         if not is_readable(path):
             raise CorpusError(f"{path}: the {what} is not a transcript; give one of {', '.join(READABLE)}, or a folder")
         return {path.stem: str(path)} if path.suffix.lower() == ".cha" else _keys(path, "")
-    inside = sorted(each for each in path.rglob("*") if is_readable(each) and each.is_file())
-    files = [each for each in inside if each.suffix.lower() == ".cha"]
+    inside = sorted(source for source in path.rglob("*") if is_readable(source) and source.is_file())
+    files = [source for source in inside if source.suffix.lower() == ".cha"]
     if files:
-        return {each.relative_to(path).with_suffix("").as_posix(): str(each) for each in files}
-    found: dict[str, str] = {}
-    for each in inside:
-        for key, file in _keys(each, each.parent.relative_to(path).as_posix()).items():
-            if key in found and not file.lower().endswith(".words.xml"):
-                raise CorpusError(f"{path}: {Path(found[key]).name} and {each.name} are both of {key}; keep one")
-            found.setdefault(key, file)
-    if not found:
+        return {source.relative_to(path).with_suffix("").as_posix(): str(source) for source in files}
+    by_key: dict[str, str] = {}
+    for source in inside:
+        for key, file in _keys(source, source.parent.relative_to(path).as_posix()).items():
+            if key in by_key and not file.lower().endswith(".words.xml"):
+                raise CorpusError(f"{path}: {Path(by_key[key]).name} and {source.name} are both of {key}; keep one")
+            by_key.setdefault(key, file)
+    if not by_key:
         raise CorpusError(f"{path}: no CHAT file (.cha) or other transcript in this {what} folder; check the path")
-    return found
+    return by_key
 
 
 def _keys(path: Path, place: str) -> dict[str, str]:
@@ -130,15 +130,15 @@ def _matched(references: dict[str, str], files: dict[str, str]) -> tuple[dict[st
     for key in files:
         by_stem.setdefault(Path(key).name, []).append(key)
     stems = [Path(key).name for key in references]
-    matched = {}
+    pairs = {}
     for key, stem in zip(references, stems, strict=True):
         same = by_stem.get(stem, [])
         if key in files:
-            matched[key] = files[key]
+            pairs[key] = files[key]
         elif len(same) == 1 and stems.count(stem) == 1:
-            matched[key] = files[same[0]]
-    used = set(matched.values())
-    return matched, [Path(path) for path in files.values() if path not in used]
+            pairs[key] = files[same[0]]
+    paths = set(pairs.values())
+    return pairs, [Path(path) for path in files.values() if path not in paths]
 
 
 def transcript_at(path: str, key: str) -> Transcript:
@@ -152,9 +152,9 @@ def transcript_at(path: str, key: str) -> Transcript:
         if not (transcript.headers or transcript.utterances):
             raise FormatError(f"{path}: has no utterance and no header, so it is not CHAT; copy it again")
         return transcript
-    found = _found(path)
+    documents = _found(path)
     name = Path(key).name
-    return next((each.transcript for each in found if each.name == name), found[0].transcript)
+    return next((document.transcript for document in documents if document.name == name), documents[0].transcript)
 
 
 @lru_cache(maxsize=2)

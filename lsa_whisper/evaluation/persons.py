@@ -42,10 +42,10 @@ def check_grouping(group: str) -> None:
 def people_in(transcript: Transcript) -> frozenset[tuple[str, str]]:
     """Return the persons a recording is of, each by corpus and name; empty where none has a name."""
     speakers = {utterance.speaker for utterance in transcript.utterances}
-    found = [person for code, person in transcript.participants.items() if code in speakers and person.name]
-    targets = [person for person in found if person.role == _TARGET]
-    chosen = targets or [person for person in found if person.role not in _OTHERS]
-    return frozenset((person.corpus, person.name.casefold()) for person in chosen)
+    people = [person for code, person in transcript.participants.items() if code in speakers and person.name]
+    targets = [person for person in people if person.role == _TARGET]
+    subjects = targets or [person for person in people if person.role not in _OTHERS]
+    return frozenset((person.corpus, person.name.casefold()) for person in subjects)
 
 
 def persons_of(people: Mapping[str, frozenset[tuple[str, str]]], group: str = "auto") -> tuple[NDArray[np.int64], str]:

@@ -95,8 +95,8 @@ def _rates(points: Sequence[_FileRates], names: tuple[str, ...]) -> Plot:
 def _differences(points: Sequence[_FileRates], names: tuple[str, ...]) -> Plot:
     top = 1.05 * max((p.mean for p in points), default=0.0) or 1.0
     by_system = {n: [p for p in points if p.system == n] for n in sorted({p.system for p in points})}
-    found = {n: agreement((p.reference, p.hypothesis) for p in own) for n, own in by_system.items()}
-    limits = [value for each in found.values() for value in (each.low, each.high) if value is not None]
+    agreements = {n: agreement((p.reference, p.hypothesis) for p in own) for n, own in by_system.items()}
+    limits = [value for own in agreements.values() for value in (own.low, own.high) if value is not None]
     most = 1.1 * max((abs(value) for value in [*(p.difference for p in points), *limits]), default=0.0) or 1.0
     return Plot(
         gettext("How many disfluencies too many or too few (Bland-Altman)"),
@@ -106,31 +106,31 @@ def _differences(points: Sequence[_FileRates], names: tuple[str, ...]) -> Plot:
         (-most, most),
         gettext("mean of reference and transcript, per 100 words"),
         gettext("transcript minus reference"),
-        levels=tuple(_levels(found)),
+        levels=tuple(_levels(agreements)),
         hover=gettext(
             "Bland-Altman plot: one point per file, a line at the bias, dashed lines at the 95 % limits of agreement."
         )
         + f" {gettext(_ALL_CLASSES)}",
-        sentences=tuple(_sentence(names[n], agreed) for n, agreed in found.items()),
+        sentences=tuple(_sentence(names[n], result) for n, result in agreements.items()),
     )
 
 
-def _levels(found: dict[int, Agreement]) -> Iterator[PlotLevel]:
-    for number, agreed in found.items():
-        for name, value in (("bias", agreed.bias), ("lower limit", agreed.low), ("upper limit", agreed.high)):
+def _levels(agreements: dict[int, Agreement]) -> Iterator[PlotLevel]:
+    for number, result in agreements.items():
+        for name, value in (("bias", result.bias), ("lower limit", result.low), ("upper limit", result.high)):
             if value is not None:
                 text = f"{gettext(name)} {plain_number(value, 2, sign=True)}"
                 yield PlotLevel(value, number, text, dashed=name != "bias")
 
 
-def _sentence(name: str, agreed: Agreement) -> str:
+def _sentence(name: str, result: Agreement) -> str:
     """Return how far off a count from this system is: on average, and in a single recording."""
     counts = gettext("{system} counts {n} per 100 words")
-    on_average = counts.format(system=name, n=_too_many(agreed.bias or 0.0))
-    if agreed.low is None or agreed.high is None:
+    on_average = counts.format(system=name, n=_too_many(result.bias or 0.0))
+    if result.low is None or result.high is None:
         return f"{on_average}."
     single = gettext("; in a single recording {low} to {high}.")
-    return on_average + single.format(low=_too_many(agreed.low), high=_too_many(agreed.high))
+    return on_average + single.format(low=_too_many(result.low), high=_too_many(result.high))
 
 
 def _too_many(value: float) -> str:

@@ -105,7 +105,7 @@ def _pages(
 
 def _about(material: Material) -> list[tuple[str, str]]:
     """Return the facts about the evaluation that are known, each with its name."""
-    models = "; ".join(f"{name}: {', '.join(found)}" for name, found in material.models.items())
+    models = "; ".join(f"{name}: {', '.join(names)}" for name, names in material.models.items())
     facts = {
         "Corpus": ", ".join(material.corpora),
         "Language": ", ".join(material.languages),
@@ -119,8 +119,8 @@ def _about(material: Material) -> list[tuple[str, str]]:
 
 def _worst(utterances: dict[str, Any]) -> list[Any]:
     """Return the utterances with the most errors in any system."""
-    wrong = [row for row in utterances["rows"] if any(scored[0] for scored in row[5])]
-    return sorted(wrong, key=lambda row: -max(scored[0] for scored in row[5]))[:WORST]
+    wrong = [row for row in utterances["rows"] if any(cells[0] for cells in row[5])]
+    return sorted(wrong, key=lambda row: -max(cells[0] for cells in row[5]))[:WORST]
 
 
 _WIDTH = 300
@@ -157,16 +157,16 @@ class SummaryRow:
 def render_summary(evaluation: Evaluation) -> str:
     """Return ``summary.html``."""
     systems = list(evaluation.systems.values())
-    shown = systems[:MAX_SYSTEMS]
-    errors = [(s.name, percent(s.word_errors_verbatim.rate), s.word_errors_verbatim.reference_words) for s in shown]
+    first = systems[:MAX_SYSTEMS]
+    errors = [(s.name, percent(s.word_errors_verbatim.rate), s.word_errors_verbatim.reference_words) for s in first]
     facts = {
-        "systems": [system.name for system in shown],
-        "left_out": len(systems) - len(shown),
-        "rows": (rows := list(_rows(shown))),
+        "systems": [system.name for system in first],
+        "left_out": len(systems) - len(first),
+        "rows": (rows := list(_rows(first))),
         "width": _WIDTH,
         "full_width": _WIDTH + 6 + max((bar.invented for row in rows for bar in row.bars), default=0.0),
         "comparison": evaluation.comparison,
-        "answers": evaluation.answers[: len(shown)],
+        "answers": evaluation.answers[: len(first)],
         "sample": evaluation.verdict[-1],
         "errors": errors,
         "unit": evaluation.material.unit,
@@ -178,21 +178,21 @@ def render_summary(evaluation: Evaluation) -> str:
 
 def _rows(systems: Sequence[System]) -> Iterator[SummaryRow]:
     for kind in SCORED:
-        found = [system.disfluency[kind] for system in systems]
-        if any(one.reference_events or one.hypothesis_events for one in found):
-            events = found[0].reference_events
-            bars = tuple(_bar(n, system, kind, one) for n, (system, one) in enumerate(zip(systems, found, strict=True)))
+        scores = [system.disfluency[kind] for system in systems]
+        if any(score.reference_events or score.hypothesis_events for score in scores):
+            events = scores[0].reference_events
+            bars = tuple(_bar(n, system, kind, d) for n, (system, d) in enumerate(zip(systems, scores, strict=True)))
             yield SummaryRow(class_title(kind), events, events < MIN_EVENTS, bars)
 
 
-def _bar(number: int, system: System, kind: Disfluency, found: Detections) -> Bar:
-    unit = _WIDTH / max(found.reference_events, 1)
-    if found.not_scored:
+def _bar(number: int, system: System, kind: Disfluency, detections: Detections) -> Bar:
+    unit = _WIDTH / max(detections.reference_events, 1)
+    if detections.not_scored:
         text = gettext(NOT_TRANSCRIBED) if kind in system.left_out else gettext("not written by this system")
         return Bar(system.name, number, 0.0, _WIDTH, 0.0, text, False)
-    counts = found.true_positives, found.false_negatives, found.false_positives
+    counts = detections.true_positives, detections.false_negatives, detections.false_positives
     names = gettext("found"), gettext("missed"), gettext("invented")
     text = ", ".join(f"{count:,} {name}" for count, name in zip(counts, names, strict=True))
-    invented = min(found.false_positives * unit, _MAX_INVENTED)
-    missed = found.false_negatives * unit
-    return Bar(system.name, number, found.true_positives * unit, missed, invented, text, True)
+    invented = min(detections.false_positives * unit, _MAX_INVENTED)
+    missed = detections.false_negatives * unit
+    return Bar(system.name, number, detections.true_positives * unit, missed, invented, text, True)

@@ -47,12 +47,12 @@ class ReportRows:
 
     def add(self, file: int, systems: Sequence[Sequence[AlignedUtterance]]) -> None:
         """Add the utterances of the ``file``-th file, as aligned with each system's transcript."""
-        for aligned in _per_utterance(systems):
-            scored = [_errors_and_cells(row) for row in aligned]
-            marks = [_wrong_marks(row) for row in aligned]
-            row = [file, *_speaker_times_text(next(row for row in aligned if row)), scored, marks]
+        for utterances in _per_utterance(systems):
+            scored = [_errors_and_cells(row) for row in utterances]
+            marks = [_wrong_marks(row) for row in utterances]
+            row = [file, *_speaker_times_text(next(row for row in utterances if row)), scored, marks]
             wrong = (own[0] + sum(map(len, other)) for own, other in zip(scored, marks, strict=True))
-            entry = max(wrong), -self._added, row, _timed_words(aligned)
+            entry = max(wrong), -self._added, row, _timed_words(utterances)
             self._added += 1
             if len(self._kept) < self._most:
                 heapq.heappush(self._kept, entry)
@@ -75,8 +75,8 @@ class ReportRows:
 
         The first times are those of the reference, the others those of each system.
         """
-        numbered = [(-wrong, number, timed) for number, (wrong, _, _, timed) in enumerate(self._in_order) if wrong]
-        return [(number, timed) for _, number, timed in sorted(numbered, key=lambda each: each[:2])]
+        ranking = [(-wrong, number, timed) for number, (wrong, _, _, timed) in enumerate(self._in_order) if wrong]
+        return [(number, timed) for _, number, timed in sorted(ranking, key=lambda row: row[:2])]
 
     @property
     def _in_order(self) -> list[tuple[int, int, list[Any], list[Timed]]]:
@@ -110,24 +110,24 @@ def page_data(
             for kind in CLASS_ORDER
         ],
         "files": [[key, _link(recordings.get(key), out)] for key in keys],
-        "rows": (kept := rows.rows),
+        "rows": (plain := rows.rows),
         "left_out": rows.left_out,
-        "filters": _filters(kept, systems),
+        "filters": _filters(plain, systems),
     }
 
 
 def _filters(rows: Sequence[list[Any]], systems: Sequence[str]) -> list[list[str]]:
     """Return the filters by disfluencies that apply to any of ``rows``, each a value for the script and a title."""
-    present = {kind for row in rows for scored in row[5] for cell in scored[2] for kind in cell[3:5]}
+    present = {kind for row in rows for result in row[5] for cell in result[2] for kind in cell[3:5]}
     wrong = {(n, side, kind) for row in rows for n, own in enumerate(row[6]) for side in (0, 1) for kind in own[side]}
     having = gettext("with {classes}")
-    found = [[str(n), having.format(classes=class_name(kind))] for n, kind in enumerate(CLASS_ORDER) if n in present]
+    filters = [[str(n), having.format(classes=class_name(kind))] for n, kind in enumerate(CLASS_ORDER) if n in present]
     for n, system in enumerate(systems):
         name = f"{system}: " if len(systems) > 1 else ""
         for side, title in enumerate((gettext("missed {classes}"), gettext("made-up {classes}"))):
             kinds = [(at, class_name(kind)) for at, kind in enumerate(CLASS_ORDER) if (n, side, at) in wrong]
-            found += [[f"{n}/{side}/{at}", name + title.format(classes=classes)] for at, classes in kinds]
-    return found
+            filters += [[f"{n}/{side}/{at}", name + title.format(classes=classes)] for at, classes in kinds]
+    return filters
 
 
 def _link(recording: Path | None, out: Path) -> str | None:
@@ -142,12 +142,12 @@ def _link(recording: Path | None, out: Path) -> str | None:
 
 def _per_utterance(systems: Sequence[Sequence[AlignedUtterance]]) -> list[list[AlignedUtterance | None]]:
     """Return, per reference utterance of one file that has any word, its alignment with every system."""
-    found: dict[int, list[AlignedUtterance | None]] = {}
+    by_utterance: dict[int, list[AlignedUtterance | None]] = {}
     for position, rows in enumerate(systems):
         for row in rows:
             if row.columns:
-                found.setdefault(row.utterance, [None] * len(systems))[position] = row
-    return [rows for _, rows in sorted(found.items())]
+                by_utterance.setdefault(row.utterance, [None] * len(systems))[position] = row
+    return [rows for _, rows in sorted(by_utterance.items())]
 
 
 def _speaker_times_text(row: AlignedUtterance) -> list[Any]:
@@ -173,9 +173,9 @@ def _cell(cell: AlignedColumn) -> list[Any]:
     return [cell.reference, cell.hypothesis, cell.operation, *classes]
 
 
-def _timed_words(aligned: Sequence[AlignedUtterance | None]) -> list[Timed]:
+def _timed_words(utterances: Sequence[AlignedUtterance | None]) -> list[Timed]:
     """Return the words with times of the reference, then of each system."""
-    cells = [() if row is None else row.columns for row in aligned]
+    cells = [() if row is None else row.columns for row in utterances]
     reference = next((own for own in cells if own), ())
     return [
         [(cell.reference, *cell.reference_span) for cell in reference if cell.reference_span],
@@ -242,16 +242,16 @@ def sound_pictures(rows: ReportRows, keys: Sequence[str], recordings: Mapping[st
 
     Each is ``[picture, start_s, end_s, [[word, start_s, end_s, known], ...] per transcript]``, the reference first.
     """
-    sounds, shown = SoundOfRow(keys, recordings), rows.rows
-    found: dict[int, list[Any]] = {}
+    sounds, plain = SoundOfRow(keys, recordings), rows.rows
+    pictures: dict[int, list[Any]] = {}
     for number, timed in rows.worst:
-        if len(found) == MAX_PICTURES:
+        if len(pictures) == MAX_PICTURES:
             break
-        span = sounds.span(shown[number])
+        span = sounds.span(plain[number])
         if span is None or span.duration_ms > _MAX_DURATION_MS:
             continue
-        picture = data_url("image/png", sound_picture(sounds.load(shown[number]), _COLUMNS))
+        picture = data_url("image/png", sound_picture(sounds.load(plain[number]), _COLUMNS))
         if picture:
-            words = [[[word, start / 1000, end / 1000, int(known)] for word, start, end, known in own] for own in timed]
-            found[number] = [picture, span.start_ms / 1000, span.end_ms / 1000, words]
-    return found
+            words = [[[word, start / 1000, end / 1000, int(exact)] for word, start, end, exact in own] for own in timed]
+            pictures[number] = [picture, span.start_ms / 1000, span.end_ms / 1000, words]
+    return pictures

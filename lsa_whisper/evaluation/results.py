@@ -76,8 +76,8 @@ class Evaluation:
         systems = self._all
         parts = [systems[at : at + _SYSTEMS_AT_ONCE] for at in range(0, len(systems), _SYSTEMS_AT_ONCE)]
         tables = [text_table([["", *(s.name for s in part)], *self._rows(part)]) for part in parts]
-        explained = "classes: found of those in the reference, + false alarms"
-        lines = [explained, *self.answers, *self.verdict, *self.remarks(), *self.conclusions(MAIN_METRICS)]
+        legend = "classes: found of those in the reference, + false alarms"
+        lines = [legend, *self.answers, *self.verdict, *self.remarks(), *self.conclusions(MAIN_METRICS)]
         return "\n".join([*tables, *(fill(line, 80, break_long_words=False, break_on_hyphens=False) for line in lines)])
 
     def _rows(self, systems: Sequence[System]) -> Iterator[list[str]]:
@@ -116,11 +116,11 @@ class Evaluation:
 
     @staticmethod
     def _class_cell(system: System, kind: Disfluency) -> str:
-        found = system.disfluency[kind]
-        if found.not_scored:
-            return f"{NOT_TRANSCRIBED if kind in system.left_out else 'not scored'} ({found.not_scored})"
-        extra = f" +{found.false_positives:,}" if found.false_positives else ""
-        return f"{found.true_positives:,} of {found.reference_events:,}{extra}"
+        detections = system.disfluency[kind]
+        if detections.not_scored:
+            return f"{NOT_TRANSCRIBED if kind in system.left_out else 'not scored'} ({detections.not_scored})"
+        extra = f" +{detections.false_positives:,}" if detections.false_positives else ""
+        return f"{detections.true_positives:,} of {detections.reference_events:,}{extra}"
 
     def remarks(self) -> Iterator[str]:
         """Yield the limits of the figures, in plain sentences."""
@@ -133,8 +133,8 @@ class Evaluation:
             ).format(drafts=drafts)
         for system in self._all:
             if system.missing:
-                none = gettext("no transcript for {missing}; all their words count as deleted")
-                yield f"{system.name}: {none.format(missing=join_names(system.missing))}"
+                nothing = gettext("no transcript for {missing}; all their words count as deleted")
+                yield f"{system.name}: {nothing.format(missing=join_names(system.missing))}"
             if system.unpaired:
                 unpaired = gettext("without a reference, and not scored: {transcripts}")
                 names = join_names([*dict.fromkeys(path.stem for path in system.unpaired)])
@@ -155,18 +155,18 @@ class Evaluation:
     @cached_property
     def better_in(self) -> dict[tuple[Metric, str], list[Difference]]:
         """Per metric and better system, its significant differences from other systems."""
-        found: dict[tuple[Metric, str], list[Difference]] = {}
+        by_winner: dict[tuple[Metric, str], list[Difference]] = {}
         for metric in (*METRICS, *CLASS_METRICS):
             for d in self.differences:
                 if d.metric is metric and d.better is not None:
-                    found.setdefault((metric, d.better), []).append(d)
-        return found
+                    by_winner.setdefault((metric, d.better), []).append(d)
+        return by_winner
 
     def conclusions(self, metrics: Sequence[Metric] = (*METRICS, *CLASS_METRICS)) -> Iterator[str]:
         """Yield the significant differences in ``metrics``, in plain sentences."""
-        for (metric, name), shown in self.better_in.items():
+        for (metric, name), won in self.better_in.items():
             if metric not in metrics:
                 continue
-            figures = f" ({shown[0]})" if len(self.systems) == 2 else ""
-            others = join_names([d.worse(name) for d in shown])
-            yield f"{name} is better in “{metric.title.lower()}” than {others}{figures}"
+            figures = f" ({won[0]})" if len(self.systems) == 2 else ""
+            losers = join_names([d.worse(name) for d in won])
+            yield f"{name} is better in “{metric.title.lower()}” than {losers}{figures}"

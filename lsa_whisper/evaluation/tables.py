@@ -32,7 +32,7 @@ def tables(evaluation: Evaluation) -> list[ReportTable]:
     systems = list(evaluation.systems.values())
     first = _summary(systems), _better(evaluation), _disfluencies(systems), _rates(systems), *_language(systems)
     technical = _metrics(systems), _better(evaluation, technical=True), _detections(systems), *confusions(systems)
-    made = (
+    all_tables = (
         *first,
         word_table(evaluation.words),
         *breakdowns(evaluation),
@@ -40,7 +40,7 @@ def tables(evaluation: Evaluation) -> list[ReportTable]:
         _files(systems),
         *technical,
     )
-    return sorted((table for table in made if table.rows), key=lambda table: table.for_engineers)
+    return sorted((table for table in all_tables if table.rows), key=lambda table: table.for_engineers)
 
 
 def _summary(systems: Sequence[System]) -> ReportTable:
@@ -95,23 +95,23 @@ def _metric_cell(metric: Metric, system: System) -> TableCell:
 
 def _better(evaluation: Evaluation, *, technical: bool = False) -> ReportTable:
     rows = []
-    for (metric, name), found in evaluation.better_in.items():
+    for (metric, name), won in evaluation.better_in.items():
         if technical is (metric in METRICS and metric not in MAIN_METRICS):
-            others = [d.worse(name) for d in found]
+            losers = [d.worse(name) for d in won]
             by = gettext("{system}: by {points}")
-            each = "; ".join(by.format(system=other, points=d.points) for other, d in zip(others, found, strict=True))
-            than = TableCell(join_names(others), hover=each if len(found) > 1 else "")
-            size = TableCell(found[0].points if len(found) == 1 else "")
+            sizes = "; ".join(by.format(system=other, points=d.points) for other, d in zip(losers, won, strict=True))
+            than = TableCell(join_names(losers), hover=sizes if len(won) > 1 else "")
+            size = TableCell(won[0].points if len(won) == 1 else "")
             rows.append((_title(metric), TableCell(name), than, size))
-    shown = [d for d in evaluation.differences if technical is (d.metric in METRICS and d.metric not in MAIN_METRICS)]
-    tested = sum(d.p is not None for d in shown)
+    tests = [d for d in evaluation.differences if technical is (d.metric in METRICS and d.metric not in MAIN_METRICS)]
+    tested = sum(d.p is not None for d in tests)
     return ReportTable(
         gettext("Significant differences in other metrics") if technical else gettext("Significant differences"),
         gettext(
             "Of {tested} comparisons on the same recordings ({untested} with too few recordings were not tested): p at "
             "most .05, corrected for the number of comparisons (Westfall and Young). The metric that decides is tested "
             "apart."
-        ).format(tested=tested, untested=len(shown) - tested),
+        ).format(tested=tested, untested=len(tests) - tested),
         head_cells("Measure", "System", "Better than", "By"),
         tuple(rows),
         for_engineers=technical,
@@ -121,15 +121,15 @@ def _better(evaluation: Evaluation, *, technical: bool = False) -> ReportTable:
 def _disfluencies(systems: Sequence[System]) -> ReportTable:
     """Return what was found and missed of each class, in counts."""
     rows: list[tuple[TableCell, ...]] = []
-    for kind, system, found in _by_class(systems):
-        if found.not_scored:
+    for kind, system, detections in _by_class(systems):
+        if detections.not_scored:
             text = gettext(NOT_TRANSCRIBED) if kind in system.left_out else gettext("not scored")
             unsupported = TableCell(text, hover=gettext("This system does not support this class."))
             scores: tuple[TableCell, ...] = (unsupported, *(TableCell("-"),) * 3)
         else:
-            counts = count_cells(found.true_positives, found.false_negatives, found.false_positives)
-            scores = (*counts, cells.share_cell(found.true_positives, found.reference_events))
-        rows.append((class_cell(kind), TableCell(system.name), *count_cells(found.reference_events), *scores))
+            counts = count_cells(detections.true_positives, detections.false_negatives, detections.false_positives)
+            scores = (*counts, cells.share_cell(detections.true_positives, detections.reference_events))
+        rows.append((class_cell(kind), TableCell(system.name), *count_cells(detections.reference_events), *scores))
     return ReportTable(
         gettext("Disfluency detection by class"),
         gettext(
@@ -145,17 +145,17 @@ def _by_class(systems: Sequence[System]) -> Iterator[tuple[Disfluency, System, D
     """Yield the detections of every class that the reference or the system has."""
     for kind in SCORED:
         for system in systems:
-            found = system.disfluency[kind]
-            if found.reference_events or found.hypothesis_events:
-                yield kind, system, found
+            detections = system.disfluency[kind]
+            if detections.reference_events or detections.hypothesis_events:
+                yield kind, system, detections
 
 
 def _detections(systems: Sequence[System]) -> ReportTable:
     rows = []
-    for kind, system, found in _by_class(systems):
-        rates = TableCell(percent(found.precision)), TableCell(percent(found.recall))
-        f1 = cells.interval_cell(found.f1, system.class_interval(kind)), TableCell(percent(system.timed[kind].f1))
-        total = count_cells(found.reference_events)
+    for kind, system, detections in _by_class(systems):
+        rates = TableCell(percent(detections.precision)), TableCell(percent(detections.recall))
+        f1 = cells.interval_cell(detections.f1, system.class_interval(kind)), TableCell(percent(system.timed[kind].f1))
+        total = count_cells(detections.reference_events)
         rows.append((class_cell(kind), TableCell(system.name), *total, *rates, *f1))
     return ReportTable(
         gettext("Precision, recall and F1 by class"),
@@ -173,9 +173,9 @@ def _rates(systems: Sequence[System]) -> ReportTable:
     rows = []
     for kind in SCORED:
         for system in systems:
-            agreed = system.rate_agreement(kind)
-            if agreed.reference_mean or agreed.hypothesis_mean:
-                rows.append((class_cell(kind), TableCell(system.name), *_agreed(agreed)))
+            agreement = system.rate_agreement(kind)
+            if agreement.reference_mean or agreement.hypothesis_mean:
+                rows.append((class_cell(kind), TableCell(system.name), *_agreed(agreement)))
     return ReportTable(
         gettext("Disfluencies per 100 words"),
         gettext("Rates of the reference and of the system's transcript, file by file, per 100 fluent words."),
@@ -191,11 +191,11 @@ def _language(systems: Sequence[System]) -> Iterator[ReportTable]:
         rows = []
         for measure, (title, definition) in MEASURES.items():
             for system in systems:
-                agreed = system.language_agreement(measure, key)
-                if agreed.samples and not (measure == "maze_share" and system.left_out):
-                    entries = _agreed(agreed, scale=100 if measure in _SHARES else 1)
-                    shown = gettext(title) + (" (%)" if measure in _SHARES else "")
-                    rows.append((TableCell(shown, hover=gettext(definition)), TableCell(system.name), *entries))
+                agreement = system.language_agreement(measure, key)
+                if agreement.samples and not (measure == "maze_share" and system.left_out):
+                    entries = _agreed(agreement, scale=100 if measure in _SHARES else 1)
+                    heading = gettext(title) + (" (%)" if measure in _SHARES else "")
+                    rows.append((TableCell(heading, hover=gettext(definition)), TableCell(system.name), *entries))
         who = gettext("all speakers") if key == EVERYONE else gettext("speaker {code}").format(code=key)
         yield ReportTable(
             gettext("Language-sample measures: {who}").format(who=who),
@@ -206,17 +206,17 @@ def _language(systems: Sequence[System]) -> Iterator[ReportTable]:
         )
 
 
-def _agreed(agreed: Agreement, scale: float = 1) -> tuple[TableCell, ...]:
+def _agreed(agreement: Agreement, scale: float = 1) -> tuple[TableCell, ...]:
     """Return the cells under :data:`_AGREEMENT`, all values of a row with the same decimals."""
-    means = agreed.reference_mean, agreed.hypothesis_mean
-    values = [*means, agreed.bias, agreed.mean_absolute, agreed.low, agreed.high]
+    means = agreement.reference_mean, agreement.hypothesis_mean
+    values = [*means, agreement.bias, agreement.mean_absolute, agreement.low, agreement.high]
     scaled = [None if value is None else scale * value for value in values]
     decimals = cells.decimals_for(*scaled[:2])
     reference, hypothesis, bias, absolute, low, high = (
         cells.plain_number(value, decimals, sign=at in {2, 4, 5}) for at, value in enumerate(scaled)
     )
-    limits = "-" if agreed.low is None else range_text(low, high)
-    texts = reference, hypothesis, bias, absolute, limits, cells.plain_number(agreed.icc, 2), str(agreed.samples)
+    limits = "-" if agreement.low is None else range_text(low, high)
+    texts = reference, hypothesis, bias, absolute, limits, cells.plain_number(agreement.icc, 2), str(agreement.samples)
     return tuple(map(TableCell, texts))
 
 

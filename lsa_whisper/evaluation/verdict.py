@@ -29,10 +29,10 @@ def verdict(systems: Sequence[System], differences: Sequence[Difference], materi
     """Return paragraphs of plain sentences: the comparison, one paragraph per system, and the size of the sample."""
     if not systems[0].word_errors_verbatim.reference_words:
         return [gettext("The references have no words, so nothing can be scored."), *_sample(systems, material)]
-    compared = comparison(systems, differences, material)
+    summary = comparison(systems, differences, material)
     details = [" ".join(_system(system, material)) for system in systems]
     sample = " ".join(_sample(systems, material))
-    return [*([compared] if compared else []), *details, sample]
+    return [*([summary] if summary else []), *details, sample]
 
 
 def comparison(systems: Sequence[System], differences: Sequence[Difference], material: Material) -> str:
@@ -41,28 +41,28 @@ def comparison(systems: Sequence[System], differences: Sequence[Difference], mat
 
 
 def _comparison(systems: Sequence[System], differences: Sequence[Difference], material: Material) -> Iterator[str]:
-    found = [d for d in differences if d.decides]
-    if len(systems) > _MAX_SYSTEMS and found:
-        best = _best(systems, found[0].metric)
-        yield gettext(_HAS_BEST.get(found[0].metric.key, "{system} has the best value.")).format(system=best)
-        found = [d for d in found if best in (d.first, d.second)]
+    deciding = [d for d in differences if d.decides]
+    if len(systems) > _MAX_SYSTEMS and deciding:
+        best = _best(systems, deciding[0].metric)
+        yield gettext(_HAS_BEST.get(deciding[0].metric.key, "{system} has the best value.")).format(system=best)
+        deciding = [d for d in deciding if best in (d.first, d.second)]
     same = gettext("{first} and {second} score the same.")
-    yield from (same.format(first=d.first, second=d.second) for d in found if _same(d, differences))
-    found = [d for d in found if not _same(d, differences)]
-    if found and all(d.p is None for d in found):
-        needed = gettext("{recordings} cannot show which system is better: at least {n} are needed.")
-        yield needed.format(recordings=_units(material), n=ENOUGH_UNITS)
+    yield from (same.format(first=d.first, second=d.second) for d in deciding if _same(d, differences))
+    deciding = [d for d in deciding if not _same(d, differences)]
+    if deciding and all(d.p is None for d in deciding):
+        too_few = gettext("{recordings} cannot show which system is better: at least {n} are needed.")
+        yield too_few.format(recordings=_units(material), n=ENOUGH_UNITS)
         return
     better = gettext("{better} is better than {worse}: {rate}.")
-    yield from (better.format(better=d.better, worse=d.worse(d.better), rate=_rate(d)) for d in found if d.better)
-    equal = [d for d in found if not d.better]
+    yield from (better.format(better=d.better, worse=d.worse(d.better), rate=_rate(d)) for d in deciding if d.better)
+    equal = [d for d in deciding if not d.better]
     pairs = [[d.first, d.second] for d in equal]
-    if len(equal) > 1 and len(equal) == len(found):
+    if len(equal) > 1 and len(equal) == len(deciding):
         pairs = [list(dict.fromkeys(name for pair in pairs for name in pair))]
     subject = _subject(equal[0].metric) if equal else ""
-    none = gettext("These {recordings} show no difference between {systems} beyond chance in {subject}.")
+    draw = gettext("These {recordings} show no difference between {systems} beyond chance in {subject}.")
     recordings = _units(material)
-    yield from (none.format(recordings=recordings, systems=join_with_and(one), subject=subject) for one in pairs)
+    yield from (draw.format(recordings=recordings, systems=join_with_and(pair), subject=subject) for pair in pairs)
 
 
 def _subject(metric: Metric) -> str:
@@ -72,13 +72,15 @@ def _subject(metric: Metric) -> str:
 def _best(systems: Sequence[System], metric: Metric) -> str:
     sign = 1 if metric.lower_is_better else -1
     worst = float("inf")
-    return min(systems, key=lambda each: worst if (value := each.value(metric)) is None else sign * value).name
+    return min(systems, key=lambda system: worst if (value := system.value(metric)) is None else sign * value).name
 
 
-def _same(one: Difference, differences: Sequence[Difference]) -> bool:
+def _same(difference: Difference, differences: Sequence[Difference]) -> bool:
     """Return whether two systems have the same values in the main metrics and in all classes."""
-    keys = {metric.key for metric in (*MAIN_METRICS, *CLASS_METRICS)} | {one.metric.key}
-    pair = [d for d in differences if (d.first, d.second) == (one.first, one.second) and d.metric.key in keys]
+    keys = {metric.key for metric in (*MAIN_METRICS, *CLASS_METRICS)} | {difference.metric.key}
+    pair = [
+        d for d in differences if (d.first, d.second) == (difference.first, difference.second) and d.metric.key in keys
+    ]
     return not any(d.difference for d in pair)
 
 
@@ -123,10 +125,10 @@ def _system(system: System, material: Material) -> Iterator[str]:
         yield gettext("{system} wrote no words: all {words} are missing.").format(system=system.name, words=words)
         return
     if not errors.errors and not (together.false_positives + together.false_negatives + together.not_scored):
-        found = _count(together.true_positives, "disfluency")
+        disfluencies = _count(together.true_positives, "disfluency")
         perfect = gettext("{system} makes no error in {words} and finds all {disfluencies}.")
         perfect = perfect if together.true_positives else gettext("{system} makes no error in {words}.")
-        yield perfect.format(system=system.name, words=words, disfluencies=found)
+        yield perfect.format(system=system.name, words=words, disfluencies=disfluencies)
         return
     rate, spoken = 100 * (errors.rate or 0), gettext("spoken " + material.unit + "s")
     makes = gettext("{system} makes {rate:.1f} errors per 100 {spoken} ({errors:,} in {words}).")
@@ -139,9 +141,9 @@ def _system(system: System, material: Material) -> Iterator[str]:
 
 
 def _other_language(system: System, material: Material) -> Iterator[str]:
-    written = material.written_in.get(system.name, {})
-    if written and material.languages and not written.keys() & material.languages.keys():
-        here, there = join_with_and(list(written)), join_with_and(list(material.languages))
+    languages = material.written_in.get(system.name, {})
+    if languages and material.languages and not languages.keys() & material.languages.keys():
+        here, there = join_with_and(list(languages)), join_with_and(list(material.languages))
         yield gettext(
             "Its transcripts are marked as another language ({here}) than the references ({there}): the errors may "
             "come from that alone."
@@ -151,24 +153,24 @@ def _other_language(system: System, material: Material) -> Iterator[str]:
 def _classes(system: System) -> Iterator[str]:
     """Yield what a system found, missed, made up and cannot write, the most frequent class first."""
     by_class = system.disfluency.by_class
-    ordered = sorted((k for k in by_class if by_class[k].reference_events), key=lambda k: -by_class[k].reference_events)
-    scored = [(kind, by_class[kind]) for kind in ordered if not by_class[kind].not_scored]
-    found = [_found(kind, d) for kind, d in scored if (d.recall or 0) >= 0.5]
-    if found:
-        yield gettext("It finds {classes}.").format(classes=join_with_and(found))
-    none = [_all(kind, d.reference_events) for kind, d in scored if not d.true_positives]
+    kinds = sorted((k for k in by_class if by_class[k].reference_events), key=lambda k: -by_class[k].reference_events)
+    scored = [(kind, by_class[kind]) for kind in kinds if not by_class[kind].not_scored]
+    well_found = [_found(kind, d) for kind, d in scored if (d.recall or 0) >= 0.5]
+    if well_found:
+        yield gettext("It finds {classes}.").format(classes=join_with_and(well_found))
+    all_missed = [_all(kind, d.reference_events) for kind, d in scored if not d.true_positives]
     most = gettext("most {classes} ({found} of {n:,} found)")
     few = [
         most.format(classes=class_name(kind), found=d.true_positives, n=d.reference_events)
         for kind, d in scored
         if d.true_positives and (d.recall or 0) < 0.5
     ]
-    if none or few:
-        yield gettext("It misses {classes}.").format(classes=join_with_and([*none, *few]))
+    if all_missed or few:
+        yield gettext("It misses {classes}.").format(classes=join_with_and([*all_missed, *few]))
     extra = [_number(kind, d.false_positives) for kind, d in by_class.items() if _is_notable(d)]
     if extra:
         yield gettext("It writes {classes} that were not spoken.").format(classes=join_with_and(extra))
-    unsupported = [kind for kind in ordered if by_class[kind].not_scored]
+    unsupported = [kind for kind in kinds if by_class[kind].not_scored]
     if other := [_number(kind, by_class[kind].not_scored) for kind in unsupported if kind not in system.left_out]:
         yield gettext("It does not write {classes}: not scored.").format(classes=join_with_and(other))
     if gaps := [_number(kind, by_class[kind].not_scored) for kind in unsupported if kind in system.left_out]:

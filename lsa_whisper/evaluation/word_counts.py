@@ -45,14 +45,14 @@ class WordCounts:
     def rows(self, system: str) -> list[tuple[TableCell, ...]]:
         """Return the words with the most errors: how often each was spoken, left out, replaced and made up."""
         wrong = self._deleted + self._inserted
-        wrong.update({word: others.total() for word, others in self._replaced.items()})
-        ordered = sorted(wrong, key=lambda word: (-wrong[word], word))[:_MAX_WORDS]
-        return [(TableCell(word), TableCell(system), *map(TableCell, self._texts(word))) for word in ordered]
+        wrong.update({word: counts.total() for word, counts in self._replaced.items()})
+        worst = sorted(wrong, key=lambda word: (-wrong[word], word))[:_MAX_WORDS]
+        return [(TableCell(word), TableCell(system), *map(TableCell, self._texts(word))) for word in worst]
 
     def _texts(self, word: str) -> Iterator[str]:
-        others = self._replaced.get(word, Counter())
-        yield from (f"{n:,}" for n in (self._spoken[word], self._deleted[word], others.total(), self._inserted[word]))
-        yield ", ".join(f"{other} ({count:,})" for other, count in others.most_common(_MAX_REPLACEMENTS))
+        counts = self._replaced.get(word, Counter())
+        yield from (f"{n:,}" for n in (self._spoken[word], self._deleted[word], counts.total(), self._inserted[word]))
+        yield ", ".join(f"{other} ({count:,})" for other, count in counts.most_common(_MAX_REPLACEMENTS))
 
 
 def word_table(counts: Mapping[str, WordCounts]) -> ReportTable:
@@ -65,7 +65,7 @@ def word_table(counts: Mapping[str, WordCounts]) -> ReportTable:
             "system's."
         ).format(n=_MAX_WORDS),
         head_cells(*heads),
-        tuple(row for name, each in counts.items() for row in each.rows(name)),
+        tuple(row for name, own in counts.items() for row in own.rows(name)),
         folded=True,
         sortable=True,
     )

@@ -46,23 +46,23 @@ def finetune(
         CheckpointError: If the model to start from cannot be loaded.
     """
     overrides = [*set, f"out={recipes.quote_override(out)}"] if out is not None else list(set)
-    parsed = recipes.read_recipe(Path(recipe), set=overrides)
+    settings = recipes.read_recipe(Path(recipe), set=overrides)
     join_slurm_step()
-    check_processes(parsed, processes)
+    check_processes(settings, processes)
     report = report or print_progress
     from lsa_whisper.finetuning.training.precision import with_precision
 
-    parsed = with_precision(parsed)
+    settings = with_precision(settings)
     if launched := processes > 1 and not is_launched():
         from lsa_whisper.finetuning.training.requirements import check_requirements
 
-        check_requirements(parsed, str(recipe))
-        launch(Path(recipe), set=overrides, processes=processes, out=Path(parsed.out), force=force)
+        check_requirements(settings, str(recipe))
+        launch(Path(recipe), set=overrides, processes=processes, out=Path(settings.out), force=force)
     from lsa_whisper.finetuning.training.environment import keep_library_messages
 
-    target = Path(parsed.out)
+    target = Path(settings.out)
     with keep_library_messages(target, target.with_name(f"{target.name}.unfinished")):
         from lsa_whisper.finetuning.training.run import report_nothing, run_training
 
         # Ranks that were launched here have reported already; what they trained is only read.
-        return run_training(parsed, report_nothing if launched else report, force=force, name=str(recipe))
+        return run_training(settings, report_nothing if launched else report, force=force, name=str(recipe))

@@ -76,10 +76,10 @@ def find_recipe(name: str) -> Path:
     Raises:
         RecipeError: If there is none of that name.
     """
-    known = shipped_recipes()
-    if name in known:
-        return known[name]
-    near = difflib.get_close_matches(name, known, n=1)
+    paths = shipped_recipes()
+    if name in paths:
+        return paths[name]
+    near = difflib.get_close_matches(name, paths, n=1)
     hint = f" (did you mean '{near[0]}'?)" if near else ""
     raise RecipeError(f"{name}: no such recipe{hint}; 'lsa-whisper recipes' lists those that are shipped")
 
@@ -105,13 +105,13 @@ def _entry(name: str, path: Path) -> CatalogEntry:
 def _purpose(text: str) -> str:
     """Return the first sentence of the comment ``# For: ...``, which may go over several lines."""
     comment = " ".join(line.removeprefix("#").strip() for line in text.splitlines() if line.startswith("#"))
-    found = re.search(r"For: (.+?)(?:[.:;](?:\s|$)|$)", comment)
-    return found[1] if found else ""
+    purpose = re.search(r"For: (.+?)(?:[.:;](?:\s|$)|$)", comment)
+    return purpose[1] if purpose else ""
 
 
 def _gpus(text: str) -> int:
-    found = re.search(r"Needs: (\d+) GPU", text)
-    return int(found[1]) if found else 1
+    number = re.search(r"Needs: (\d+) GPU", text)
+    return int(number[1]) if number else 1
 
 
 def _lines(entry: CatalogEntry) -> tuple[str, str, str]:

@@ -69,5 +69,5 @@ def serialize(transcript: Transcript, name: str, *, recording: Path | None = Non
 
         return WRITERS[name](transcript)
     module = import_module("lsa_whisper.chat" if name == "cha" else f"lsa_whisper.formats.{name}")
-    written: str | bytes = module.serialize(transcript, *([recording] if name == "eaf" else []))
-    return written
+    content: str | bytes = module.serialize(transcript, *([recording] if name == "eaf" else []))
+    return content

@@ -117,7 +117,7 @@ def _add_table(document: Any, rows: Sequence[_Row], widths_cm: Sequence[float]) 
         for note in notes:
             paragraph = cells[-1].add_paragraph() if cells[-1].text else cells[-1].paragraphs[0]
             paragraph.add_run(_plain(note)).italic = True
-        for paragraph in (each for cell in cells for each in cell.paragraphs):
+        for paragraph in (paragraph for cell in cells for paragraph in cell.paragraphs):
             paragraph.paragraph_format.space_after = 0
 
 

@@ -101,12 +101,14 @@ def _xml_text(text: str) -> str:
 
 def _tiers(transcript: Transcript) -> _Tiers:
     tiers = _Tiers()
-    for start_ms, end_ms, each in placed_utterances(transcript):
-        name = tiers.align(tiers.tier(each.speaker, each.speaker), start_ms, end_ms, each.text)
-        for word, at in each.word_times:
-            tiers.align(tiers.tier(f"{each.speaker} words", each.speaker, "words"), at.start_ms, at.end_ms, word)
-        for kind, value in dependent_tiers(each).items():
-            tiers.refer(tiers.tier(f"{kind}@{each.speaker}", each.speaker, "dependent"), name, value)
+    for start_ms, end_ms, utterance in placed_utterances(transcript):
+        name = tiers.align(tiers.tier(utterance.speaker, utterance.speaker), start_ms, end_ms, utterance.text)
+        for word, at in utterance.word_times:
+            tiers.align(
+                tiers.tier(f"{utterance.speaker} words", utterance.speaker, "words"), at.start_ms, at.end_ms, word
+            )
+        for kind, value in dependent_tiers(utterance).items():
+            tiers.refer(tiers.tier(f"{kind}@{utterance.speaker}", utterance.speaker, "dependent"), name, value)
     return tiers
 
 
@@ -130,13 +132,13 @@ def _header_lines(transcript: Transcript) -> Iterator[str]:
             yield f"{line.name}:\t{line.value}" if line.value else line.name
 
 
-def _add_types(document: Element, used: set[str]) -> None:
+def _add_types(document: Element, types: set[str]) -> None:
     """Add the linguistic types of the tiers, and ELAN's constraints if a type has one."""
     for name, constraint in _TYPES.items():
-        if name == "utterance" or name in used:
+        if name == "utterance" or name in types:
             kind = {"GRAPHIC_REFERENCES": "false", "LINGUISTIC_TYPE_ID": name}
             kind["TIME_ALIGNABLE"] = "false" if constraint == "Symbolic_Association" else "true"
             SubElement(document, "LINGUISTIC_TYPE", kind | ({"CONSTRAINTS": constraint} if constraint else {}))
-    if used - {"utterance"}:
+    if types - {"utterance"}:
         for name, description in _CONSTRAINTS.items():
             SubElement(document, "CONSTRAINT", {"DESCRIPTION": description, "STEREOTYPE": name})

@@ -16,20 +16,20 @@ def serialize(transcript: Transcript) -> str:
     content = {
         "media": transcript.media,
         "languages": transcript.languages,
-        "participants": {code: each.role for code, each in transcript.participants.items()},
+        "participants": {code: participant.role for code, participant in transcript.participants.items()},
         "utterances": [_utterance(utterance) for utterance in transcript.utterances],
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def _utterance(each: Utterance) -> dict[str, Any]:
+def _utterance(utterance: Utterance) -> dict[str, Any]:
     return {
-        "speaker": each.speaker,
-        "start_ms": each.span.start_ms if each.span else None,
-        "end_ms": each.span.end_ms if each.span else None,
-        "chat": each.text,
-        "verbatim": each.verbatim(),
-        "fluent": each.fluent(),
-        "events": [{"kind": e.kind.value, "start": e.start, "end": e.end} for e in each.events()],
-        "words": [{"word": w, "start_ms": at.start_ms, "end_ms": at.end_ms} for w, at in each.word_times],
+        "speaker": utterance.speaker,
+        "start_ms": utterance.span.start_ms if utterance.span else None,
+        "end_ms": utterance.span.end_ms if utterance.span else None,
+        "chat": utterance.text,
+        "verbatim": utterance.verbatim(),
+        "fluent": utterance.fluent(),
+        "events": [{"kind": e.kind.value, "start": e.start, "end": e.end} for e in utterance.events()],
+        "words": [{"word": w, "start_ms": at.start_ms, "end_ms": at.end_ms} for w, at in utterance.word_times],
     }

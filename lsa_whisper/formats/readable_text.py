@@ -30,8 +30,12 @@ def timed_utterances(transcript: Transcript) -> list[tuple[int, int, Utterance]]
 
 def placed_utterances(transcript: Transcript) -> list[tuple[int, int, Utterance]]:
     """Return (start_ms, end_ms, utterance) of each utterance with times, also of those without words, in order."""
-    found = [(each.span.start_ms, each.span.end_ms, each) for each in transcript.utterances if each.span]
-    return sorted(found, key=lambda row: row[:2])
+    rows = [
+        (utterance.span.start_ms, utterance.span.end_ms, utterance)
+        for utterance in transcript.utterances
+        if utterance.span
+    ]
+    return sorted(rows, key=lambda row: row[:2])
 
 
 def has_several_speakers(transcript: Transcript) -> bool:
@@ -41,26 +45,26 @@ def has_several_speakers(transcript: Transcript) -> bool:
 
 def dependent_tiers(utterance: Utterance) -> dict[str, str]:
     """Return the dependent tiers but ``%wor``, by name; several of one name are joined."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for tier in utterance.tiers:
         if tier.name.startswith("%") and tier.name != "%wor" and tier.value:
-            found[tier.name] = f"{found[tier.name]} {tier.value}" if tier.name in found else tier.value
-    return found
+            values[tier.name] = f"{values[tier.name]} {tier.value}" if tier.name in values else tier.value
+    return values
 
 
 def plain_text(transcript: Transcript) -> str:
     """Return one line for each utterance that has words, prefixed with the speaker if there are several."""
-    named = has_several_speakers(transcript)
+    several = has_several_speakers(transcript)
     lines = ((utterance.speaker, readable_text(utterance)) for utterance in transcript.utterances)
-    return "".join(f"{speaker}: {text}\n" if named else f"{text}\n" for speaker, text in lines if text)
+    return "".join(f"{speaker}: {text}\n" if several else f"{text}\n" for speaker, text in lines if text)
 
 
 def subrip(transcript: Transcript) -> str:
     """Return one numbered cue for each timed utterance, prefixed with the speaker if there are several."""
-    named = has_several_speakers(transcript)
+    several = has_several_speakers(transcript)
     cues = []
-    for number, (start_ms, end_ms, each) in enumerate(timed_utterances(transcript), start=1):
-        text = f"{each.speaker}: {readable_text(each)}" if named else readable_text(each)
+    for number, (start_ms, end_ms, utterance) in enumerate(timed_utterances(transcript), start=1):
+        text = f"{utterance.speaker}: {readable_text(utterance)}" if several else readable_text(utterance)
         cues.append(f"{number}\n{_clock(start_ms, ',')} --> {_clock(end_ms, ',')}\n{text}\n")
     return "\n".join(cues)
 
@@ -68,9 +72,9 @@ def subrip(transcript: Transcript) -> str:
 def webvtt(transcript: Transcript) -> str:
     """Return one cue for each timed utterance, its speaker as the voice (https://www.w3.org/TR/webvtt1/)."""
     cues = ["WEBVTT\n"]
-    for start_ms, end_ms, each in timed_utterances(transcript):
-        text = html.escape(readable_text(each), quote=False)
-        cues.append(f"{_clock(start_ms, '.')} --> {_clock(end_ms, '.')}\n<v {each.speaker}>{text}\n")
+    for start_ms, end_ms, utterance in timed_utterances(transcript):
+        text = html.escape(readable_text(utterance), quote=False)
+        cues.append(f"{_clock(start_ms, '.')} --> {_clock(end_ms, '.')}\n<v {utterance.speaker}>{text}\n")
     return "\n".join(cues)
 
 

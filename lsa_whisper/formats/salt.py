@@ -26,21 +26,21 @@ def serialize(transcript: Transcript) -> str:
     Above each utterance a comment line holds it as CHAT, with its dependent tiers but ``%wor``.
     """
     letters = _letters(transcript)
-    roles = {code: each.role for code, each in transcript.participants.items()}
+    roles = {code: participant.role for code, participant in transcript.participants.items()}
     names = (_speaker_name(letter, roles.get(code, code)) for code, letter in letters.items())
     lines = ["$ " + ", ".join(names)] if letters else ["$"]
     lines += _facts(transcript)
     headers = (header for header in transcript.headers if header.name not in ("@UTF8", "@Begin", "@End"))
     lines += [f"= {header.name}:\t{header.value}" if header.value else f"= {header.name}" for header in headers]
-    for each in transcript.utterances:
-        span = each.span
+    for utterance in transcript.utterances:
+        span = utterance.span
         if span:
             seconds = span.start_ms // 1000
             lines.append(f"- {seconds // 60}:{seconds % 60:02}")
         bullet = f" \u2022{span.start_ms}_{span.end_ms}\u2022" if span else ""
-        lines.append(f"= *{each.speaker}:\t{each.text}{bullet}")
-        lines += [f"= {name}:\t{value}" for name, value in dependent_tiers(each).items()]
-        lines.append(f"{letters[each.speaker]} {utterance_text(each)}")
+        lines.append(f"= *{utterance.speaker}:\t{utterance.text}{bullet}")
+        lines += [f"= {name}:\t{value}" for name, value in dependent_tiers(utterance).items()]
+        lines.append(f"{letters[utterance.speaker]} {utterance_text(utterance)}")
     return "\n".join(lines) + "\n"
 
 
@@ -74,8 +74,8 @@ def utterance_text(utterance: Utterance) -> str:
     """
     if utterance.verbatim():
         return mazes(utterance)
-    happened = re.sub(r"[{}\[\]<>()]", " ", utterance.text.removesuffix(utterance.terminator)).replace("&=", "")
-    return f"{{{' '.join(happened.split()) or 'nothing'}}}{_ENDS.get(utterance.terminator, '.')}"
+    description = re.sub(r"[{}\[\]<>()]", " ", utterance.text.removesuffix(utterance.terminator)).replace("&=", "")
+    return f"{{{' '.join(description.split()) or 'nothing'}}}{_ENDS.get(utterance.terminator, '.')}"
 
 
 def mazes(utterance: Utterance) -> str:
@@ -85,12 +85,12 @@ def mazes(utterance: Utterance) -> str:
     >>> mazes(utterance("CHI", "&-um and you [/] you can &+g go +..."))
     '(um) and (you) you can (g*) go>'
     """
-    words = [f"{each[:-1]}*" if each[-1:] == "-" else _UNINTELLIGIBLE.get(each, each) for each in utterance.verbatim()]
+    words = [f"{word[:-1]}*" if word[-1:] == "-" else _UNINTELLIGIBLE.get(word, word) for word in utterance.verbatim()]
     inside = {at for event in utterance.events() if event.kind in _MAZE for at in range(event.start, event.end)}
     text = []
     for in_maze, places in groupby(range(len(words)), inside.__contains__):
-        said = " ".join(words[at] for at in places)
-        text.append(f"({said})" if in_maze else said)
+        phrase = " ".join(words[at] for at in places)
+        text.append(f"({phrase})" if in_maze else phrase)
     return " ".join(text) + _ENDS.get(utterance.terminator, ".")
 
 
@@ -98,6 +98,6 @@ def _letters(transcript: Transcript) -> dict[str, str]:
     """Return a unique letter for each speaker, if possible the first of its code; SALT knows no digits there."""
     letters: dict[str, str] = {}
     for code in dict.fromkeys(utterance.speaker for utterance in transcript.utterances):
-        capitals = (each for each in code.upper() + ascii_uppercase if each in ascii_uppercase)
-        letters[code] = next((each for each in capitals if each not in letters.values()), code)
+        capitals = (letter for letter in code.upper() + ascii_uppercase if letter in ascii_uppercase)
+        letters[code] = next((letter for letter in capitals if letter not in letters.values()), code)
     return letters

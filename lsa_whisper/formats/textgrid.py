@@ -133,12 +133,12 @@ def serialize(transcript: Transcript) -> str:
     rows = placed_utterances(transcript)
     end_ms = max((end for _, end, _ in rows), default=1)
     tiers: dict[str, list[_Interval]] = {}
-    for start, end, each in rows:
-        tiers.setdefault(each.speaker, []).append((start, end, each.text))
-        for word, at in each.word_times:
-            tiers.setdefault(f"{each.speaker} words", []).append((at.start_ms, at.end_ms, word))
-        for name, value in dependent_tiers(each).items():
-            tiers.setdefault(f"{name}@{each.speaker}", []).append((start, end, value))
+    for start, end, utterance in rows:
+        tiers.setdefault(utterance.speaker, []).append((start, end, utterance.text))
+        for word, at in utterance.word_times:
+            tiers.setdefault(f"{utterance.speaker} words", []).append((at.start_ms, at.end_ms, word))
+        for name, value in dependent_tiers(utterance).items():
+            tiers.setdefault(f"{name}@{utterance.speaker}", []).append((start, end, value))
     head = 'File type = "ooTextFile"\nObject class = "TextGrid"\n\n'
     head += f"xmin = 0\nxmax = {end_ms / 1000:.3f}\ntiers? <exists>\nsize = {len(tiers)}\nitem []:\n"
     return head + "".join(_tier(n, name, tiers[name], end_ms) for n, name in enumerate(tiers, start=1))

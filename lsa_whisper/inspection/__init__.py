@@ -50,7 +50,7 @@ def inspect(
         path: A CHAT file, a folder with CHAT files at any depth, a prepared folder, or a manifest (``.jsonl``).
         mode: Counting convention for CHAT: ``strict``, or ``flucalc`` as in CLAN.
         json: Return JSON instead of tables.
-        check: List violations of CHAT's rules instead of counting; the report's ``found`` is the number of errors.
+        check: List violations of CHAT's rules instead of counting; the report's ``errors`` is the number of errors.
         fix: Repair the violations that have one correct repair, show the difference, keep the originals, and list the
             others as ``check`` does.
         strict: Count remarks, which CLAN's CHECK does not make, as errors.
@@ -89,17 +89,17 @@ def inspect(
     if manifests and not of_transcripts:
         if page_language != "en":
             raise CorpusError(f"{path}: `page_language` is for the page on transcripts; leave it out")
-        found = survey(manifests, token_counter(model))
-        text = as_json(found.as_dict()) if json else survey_report(path, found)
+        statistics = survey(manifests, token_counter(model))
+        text = as_json(statistics.as_dict()) if json else survey_report(path, statistics)
         if out is not None:
             from lsa_whisper.inspection.survey_page import write_survey_page
 
-            write_survey_page(path, found, Path(out))
+            write_survey_page(path, statistics, Path(out))
         return text if out is None or json else f"{text}\n\n{out}: the same, with plots and audio clips"
     if not files:
-        wanted = "a CHAT file (*.cha), a folder of them, or a folder made by 'lsa-whisper prepare'"
+        accepts = "a CHAT file (*.cha), a folder of them, or a folder made by 'lsa-whisper prepare'"
         shut = f" ({unreadable_folders[0].path}: {unreadable_folders[0].reason})" if unreadable_folders else ""
-        raise CorpusError(f"{path}: nothing to inspect here{shut}; name {wanted}")
+        raise CorpusError(f"{path}: nothing to inspect here{shut}; name {accepts}")
     if model is not None:
         raise CorpusError(f"{path}: `model` needs prepared data; run 'lsa-whisper prepare' first")
     if check:

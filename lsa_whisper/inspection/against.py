@@ -61,67 +61,67 @@ def against_report(files: Sequence[Path], references: Path, mode: str, json: boo
         CorpusError: ``references`` is not a folder with transcripts.
         ChatSyntaxError: No file is readable.
     """
-    if not references.is_dir() or not (found := list_transcripts(references)[0]):
+    if not references.is_dir() or not (paths := list_transcripts(references)[0]):
         raise CorpusError(f"{references}: no CHAT files to compare with; name a folder of reference samples")
-    read, unread = readable_transcripts(files)
-    known, unread_references = readable_transcripts(found)
-    samples, others = list(_samples(read, mode)), list(_samples(known, mode))
-    compared = [(one, [other for other in others if one.comparable(other)]) for one in samples]
+    transcripts, unread = readable_transcripts(files)
+    reference_transcripts, unread_references = readable_transcripts(paths)
+    samples, reference_samples = list(_samples(transcripts, mode)), list(_samples(reference_transcripts, mode))
+    comparisons = [(sample, [peer for peer in reference_samples if sample.comparable(peer)]) for sample in samples]
     if json:
-        return as_json([_as_dict(one, peers) for one, peers in compared])
-    first = banner_lines(read)
-    tables = [_table(one, peers) for one, peers in compared]
+        return as_json([_as_dict(sample, peers) for sample, peers in comparisons])
+    first = banner_lines(transcripts)
+    tables = [_table(sample, peers) for sample, peers in comparisons]
     note = "percentile: share of reference samples below this value; n: reference samples that have one"
     return "\n\n".join([*first, *tables, "\n".join([note, *unread, *unread_references])])
 
 
-def percentile(value: float, others: Sequence[float]) -> float | None:
-    """Return the percentile of ``value`` among ``others``, 0 to 100; ``None`` of too few.
+def percentile(value: float, peers: Sequence[float]) -> float | None:
+    """Return the percentile of ``value`` among ``peers``, 0 to 100; ``None`` of too few.
 
     >>> percentile(3, [1, 2, 3, 4, 5]), percentile(3, [1, 2])
     (50.0, None)
     """
-    if len(others) < MIN_REFERENCES:
+    if len(peers) < MIN_REFERENCES:
         return None
-    return 100 * sum((other < value) + (other == value) / 2 for other in others) / len(others)
+    return 100 * sum((peer < value) + (peer == value) / 2 for peer in peers) / len(peers)
 
 
 def _samples(transcripts: Iterable[tuple[str, Transcript]], mode: str) -> Iterable[Sample]:
     for file, transcript in transcripts:
-        for code, measured in measure_speakers(transcript, mode).items():
+        for code, measures in measure_speakers(transcript, mode).items():
             person = transcript.participants.get(code)
             role = speaker_role(code, transcript.participants)
-            yield Sample(file, code, role, age_band(person.age if person else ""), measured.as_dict())
+            yield Sample(file, code, role, age_band(person.age if person else ""), measures.as_dict())
 
 
 def _values(name: str, peers: Sequence[Sample]) -> list[float]:
     return [value for peer in peers if isinstance(value := peer.measures[name], int | float)]
 
 
-def _as_dict(one: Sample, peers: Sequence[Sample]) -> dict[str, Any]:
-    compared = {}
+def _as_dict(sample: Sample, peers: Sequence[Sample]) -> dict[str, Any]:
+    ranks = {}
     for name in COMPARED:
-        value, values = one.measures[name], _values(name, peers)
-        compared[name] = {
+        value, values = sample.measures[name], _values(name, peers)
+        ranks[name] = {
             "value": value,
             "percentile": percentile(value, values) if isinstance(value, int | float) else None,
             "n": len(values),
             "median": median(values) if values else None,
         }
-    whom = {"file": one.file, "speaker": one.code, "role": one.role, "age_band": one.age}
-    return whom | {"reference_samples": len(peers), "measures": compared}
+    whom = {"file": sample.file, "speaker": sample.code, "role": sample.role, "age_band": sample.age}
+    return whom | {"reference_samples": len(peers), "measures": ranks}
 
 
-def _table(one: Sample, peers: Sequence[Sample]) -> str:
+def _table(sample: Sample, peers: Sequence[Sample]) -> str:
     rows = []
-    for name, found in _as_dict(one, peers)["measures"].items():
-        if found["value"] is None:
+    for name, entry in _as_dict(sample, peers)["measures"].items():
+        if entry["value"] is None:
             continue
-        rank = "-" if found["percentile"] is None else f"{found['percentile']:.0f}"
-        typical = measure_cell({name: found["median"]}, name)
-        rows.append([measure_name(name), measure_cell(one.measures, name), rank, typical, str(found["n"])])
-    whom = f"{one.role}{f', {one.age}' if one.age else ', of any age (the sample gives none)'}"
-    title = f"{Path(one.file).stem} {one.code} among {len(peers)} reference samples ({whom})"
+        rank = "-" if entry["percentile"] is None else f"{entry['percentile']:.0f}"
+        typical = measure_cell({name: entry["median"]}, name)
+        rows.append([measure_name(name), measure_cell(sample.measures, name), rank, typical, str(entry["n"])])
+    whom = f"{sample.role}{f', {sample.age}' if sample.age else ', of any age (the sample gives none)'}"
+    title = f"{Path(sample.file).stem} {sample.code} among {len(peers)} reference samples ({whom})"
     if len(peers) < MIN_REFERENCES:
         title += f": too few for percentiles, {MIN_REFERENCES} are needed"
     return render_text(TerminalTable(title, ["", "value", "percentile", "median", "n"], rows))

@@ -117,20 +117,20 @@ class WindowCounts:
         """Return the share of the model's input that is padding."""
         return round(1 - self.seconds / (len(self.durations) * context_s), 4) if self.durations else None
 
-    def oov_rate(self, known: Iterable[str]) -> float | None:
-        """Return the out-of-vocabulary rate: the share of running words that are not among the ``known`` ones."""
-        new = self.vocabulary.keys() - set(known)
+    def oov_rate(self, known_words: Iterable[str]) -> float | None:
+        """Return the out-of-vocabulary rate: the share of running words that are not among ``known_words``."""
+        new = self.vocabulary.keys() - set(known_words)
         return round(sum(self.vocabulary[word] for word in new) / self.words, 4) if self.words else None
 
     def as_dict(self, context_s: float, limit: int) -> dict[str, Any]:
         """Return the counts, ready for JSON; ``limit`` is the decoder's number of positions."""
         seconds, durations = self.seconds, Distribution(self.durations).quartiles
         shortest, _, median, _, longest = [round(value, 3) for value in durations] if durations else [None] * 5
-        known = self.ms_by_speaker.keys() - {"unknown"}
+        speakers = self.ms_by_speaker.keys() - {"unknown"}
         return {
             "segments": len(self.durations),
             "sessions": len(self.sessions),
-            "speakers": len(known),
+            "speakers": len(speakers),
             "hours": round(seconds / 3600, 6),
             "shortest_s": shortest,
             "median_s": median,

@@ -49,10 +49,10 @@ def with_gaps(row: Mapping[str, Any], coverage: Coverage) -> dict[str, Any]:
     >>> with_gaps({"pauses": 0, "sld": 0, "words": 7}, Coverage(frozenset({Disfluency.PAUSE})))
     {'pauses': 'not transcribed by this model', 'sld': 0, 'words': 7}
     """
-    found = {name: _value(name, value, coverage) for name, value in row.items()}
+    cells = {name: _value(name, value, coverage) for name, value in row.items()}
     if isinstance(counts := row.get("counts"), Mapping):
-        found["counts"] = {name: _value(name, counts[name], coverage) for name in COUNTS}
-    return found
+        cells["counts"] = {name: _value(name, counts[name], coverage) for name in COUNTS}
+    return cells
 
 
 def _value(name: str, value: Any, coverage: Coverage) -> Any:
@@ -68,21 +68,21 @@ def is_complete(transcripts: Iterable[Transcript]) -> bool:
     return not any(is_draft(transcript) or read_coverage(transcript) != Coverage() for transcript in transcripts)
 
 
-def banners(read: Sequence[tuple[str, Transcript]]) -> list[str]:
+def banners(transcripts: Sequence[tuple[str, Transcript]]) -> list[str]:
     """Return what a reader must know first: which transcripts are drafts, and what their models leave out."""
     lines = []
-    if drafts := [Path(file).name for file, each in read if is_draft(each)]:
-        one = gettext("DRAFT: {drafts} was written by a model and has not been checked by a person")
+    if drafts := [Path(file).name for file, transcript in transcripts if is_draft(transcript)]:
+        single = gettext("DRAFT: {drafts} was written by a model and has not been checked by a person")
         several = gettext("DRAFT: {drafts} were written by a model and have not been checked by a person")
         check = gettext("; check with 'lsa-whisper review' before any figure is reported")
-        lines.append((one if len(drafts) == 1 else several).format(drafts=join_names(drafts)) + check)
+        lines.append((single if len(drafts) == 1 else several).format(drafts=join_names(drafts)) + check)
     by_sentence: dict[str, list[str]] = {}
-    for file, each in read:
-        if sentence := read_coverage(each).sentence():
+    for file, transcript in transcripts:
+        if sentence := read_coverage(transcript).sentence():
             by_sentence.setdefault(sentence, []).append(Path(file).name)
     return [*lines, *(f"{join_names(names)}: {sentence}" for sentence, names in by_sentence.items())]
 
 
-def banner_lines(read: Sequence[tuple[str, Transcript]]) -> list[str]:
+def banner_lines(transcripts: Sequence[tuple[str, Transcript]]) -> list[str]:
     """Return the banners as lines for a terminal."""
-    return [hanging_lines(banner, 2) for banner in banners(read)]
+    return [hanging_lines(banner, 2) for banner in banners(transcripts)]

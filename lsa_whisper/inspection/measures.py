@@ -93,34 +93,34 @@ def measure_speakers(transcript: Transcript, mode: str = "strict") -> dict[str, 
         mode: How disfluencies are counted (:data:`lsa_whisper.chat.fluency.COUNTING_MODES`).
     """
     turns = Counter(speaker for speaker, _ in groupby(utterance.speaker for utterance in transcript.utterances))
-    fluency = {code: one.as_dict() for code, one in transcript.fluency(mode).items()}
+    fluency = {code: speaker.as_dict() for code, speaker in transcript.fluency(mode).items()}
     coded, coverage = has_error_codes(transcript.utterances), read_coverage(transcript)
-    found = {}
+    by_speaker = {}
     for code in fluency:
         own = [utterance for utterance in transcript.utterances if utterance.speaker == code]
         errors = coded_errors(own) if coded else None
-        measured = _measure(own, count_words(own), turns[code], fluency[code], errors)
-        found[code] = replace(measured, coverage=coverage, disfluency=with_gaps(fluency[code], coverage))
-    return found
+        measures = _measure(own, count_words(own), turns[code], fluency[code], errors)
+        by_speaker[code] = replace(measures, coverage=coverage, disfluency=with_gaps(fluency[code], coverage))
+    return by_speaker
 
 
 def _measure(
     utterances: Sequence[Utterance],
-    counted: Sequence[UtteranceCounts],
+    counts: Sequence[UtteranceCounts],
     turns: int,
     fluency: Mapping[str, Any],
     errors: CodedErrors | None,
 ) -> SpeakerMeasures:
-    sample = sample_of(counted)
-    spoken = [word for utterance in utterances for word in utterance.verbatim()]
-    timed_ms = [each.duration_ms for each in counted if each.duration_ms]
+    sample = sample_of(counts)
+    words = [word for utterance in utterances for word in utterance.verbatim()]
+    timed_ms = [count.duration_ms for count in counts if count.duration_ms]
     return SpeakerMeasures(
         sample=sample,
         mlu_morphemes=mlu_morphemes(utterances),
         vocd=vocabulary_diversity(lemmas(utterances)),
-        vocd_word_forms=vocabulary_diversity([word for each in counted for word in each.fluent]),
+        vocd_word_forms=vocabulary_diversity([word for count in counts for word in count.fluent]),
         utterances_per_minute=ratio(60_000 * len(timed_ms), sum(timed_ms)),
-        intelligible_share=ratio(sum(word not in UNTRANSCRIBED for word in spoken), len(spoken)),
+        intelligible_share=ratio(sum(word not in UNTRANSCRIBED for word in words), len(words)),
         pauses=fluency["counts"]["pause"],
         timed_pause_s=sum(
             (
@@ -194,12 +194,12 @@ def coded_errors(utterances: Sequence[Utterance]) -> CodedErrors:
     CodedErrors(by_code=Counter({'m:=ed': 1}), grammatical_share=0.5)
     """
     by_code = Counter(code for utterance in utterances for code in _codes(utterance.tree.items))
-    judged = [
+    judgeable = [
         utterance
         for utterance in utterances
         if utterance.written() and counts_for_mlu(utterance) and not utterance.abandoned
     ]
-    return CodedErrors(by_code, ratio(sum(not has_error_codes([each]) for each in judged), len(judged)))
+    return CodedErrors(by_code, ratio(sum(not has_error_codes([utterance]) for utterance in judgeable), len(judgeable)))
 
 
 def _codes(items: Iterable[Item]) -> Iterator[str]:

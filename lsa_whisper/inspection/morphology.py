@@ -42,8 +42,8 @@ class Morpheme(NamedTuple):
     @property
     def traced(self) -> bool:
         """Whether it has an inflection that MLU counts."""
-        found = set(self.features)
-        return not found.isdisjoint(_TRACED) or found >= _PRESENT_PARTICIPLE
+        features = set(self.features)
+        return not features.isdisjoint(_TRACED) or features >= _PRESENT_PARTICIPLE
 
 
 def morphemes(utterance: Utterance) -> list[Morpheme] | None:
@@ -82,10 +82,10 @@ def mlu_morphemes(utterances: Sequence[Utterance]) -> float | None:
     >>> mlu_morphemes(parse("*CHI:\tdogs ran .\n%mor:\tnoun|dog-Plur verb|run-Fin-Ind-Past-S3 .\n").utterances)
     4.0
     """
-    found = ((utterance, morphemes(utterance) or ()) for utterance in utterances)
-    return mean_length(mlu_part(each, sum(1 + one.traced for one in own)) for each, own in found)
+    tagged = ((utterance, morphemes(utterance) or ()) for utterance in utterances)
+    return mean_length(mlu_part(utterance, sum(1 + morpheme.traced for morpheme in own)) for utterance, own in tagged)
 
 
 def lemmas(utterances: Sequence[Utterance]) -> list[str]:
     """Return the lemmas of ``%mor`` in order, those of clitics too."""
-    return [one.lemma for utterance in utterances for one in morphemes(utterance) or () if one.lemma]
+    return [morpheme.lemma for utterance in utterances for morpheme in morphemes(utterance) or () if morpheme.lemma]

@@ -21,14 +21,14 @@ from lsa_whisper.system.own_files import verify_inside
 
 
 class ProblemsReport(str):
-    """The report as text; ``found`` is the number of errors, which decides the exit status of ``inspect --check``."""
+    """The report as text; ``errors`` is their number, which decides the exit status of ``inspect --check``."""
 
-    found: int
+    errors: int
 
-    def __new__(cls, text: str, found: int) -> ProblemsReport:
-        """Return ``text`` as a report with ``found`` errors."""
+    def __new__(cls, text: str, errors: int) -> ProblemsReport:
+        """Return ``text`` as a report with so many ``errors``."""
         report = super().__new__(cls, text)
-        report.found = found
+        report.errors = errors
         return report
 
 
@@ -66,27 +66,27 @@ def problems_report(
     if fix and folder is not None:
         for file in files:
             verify_inside(file.resolve(), folder)
-    repaired = [one for file in files if (one := repair_file(file))] if fix else []
-    found = [Problem(str(one.path), 1, 1, "unreadable", one.reason) for one in unreadable_folders]
+    repairs = [repair for file in files if (repair := repair_file(file))] if fix else []
+    problems = [Problem(str(failure.path), 1, 1, "unreadable", failure.reason) for failure in unreadable_folders]
     for file in files:
-        found += _problems(file)
+        problems += _problems(file)
     if json:
-        for one in repaired:
-            print(printable(one.difference), file=sys.stderr)
-        return ProblemsReport(as_json([_as_dict(problem) for problem in found]), _errors(found, strict))
-    remarks = sum(problem.is_remark for problem in found)
-    broken = len({problem.path for problem in found if not problem.is_remark})
-    counted = f"{len(found) - remarks} problem(s) in {broken} of {len(files) + len(unreadable_folders)} file(s)"
-    summary = [f"{counted}, and {remarks} remark(s), which CLAN's CHECK does not make" if remarks else counted]
-    summary += [f"{one.path}: repaired; the original is {one.original}" for one in repaired]
-    if not fix and any(RULES[problem.code].fixable for problem in found if problem.code in RULES):
+        for repair in repairs:
+            print(printable(repair.difference), file=sys.stderr)
+        return ProblemsReport(as_json([_as_dict(problem) for problem in problems]), _errors(problems, strict))
+    remarks = sum(problem.is_remark for problem in problems)
+    broken = len({problem.path for problem in problems if not problem.is_remark})
+    counts = f"{len(problems) - remarks} problem(s) in {broken} of {len(files) + len(unreadable_folders)} file(s)"
+    summary = [f"{counts}, and {remarks} remark(s), which CLAN's CHECK does not make" if remarks else counts]
+    summary += [f"{repair.path}: repaired; the original is {repair.original}" for repair in repairs]
+    if not fix and any(RULES[problem.code].fixable for problem in problems if problem.code in RULES):
         summary.append("some have one correct repair: --fix makes it and keeps the original")
-    lines = [*(one.difference for one in repaired), *(str(problem) for problem in found), *summary]
-    return ProblemsReport("\n".join(lines), _errors(found, strict))
+    lines = [*(repair.difference for repair in repairs), *(str(problem) for problem in problems), *summary]
+    return ProblemsReport("\n".join(lines), _errors(problems, strict))
 
 
-def _errors(found: Sequence[Problem], strict: bool) -> int:
-    return sum(strict or not problem.is_remark for problem in found)
+def _errors(problems: Sequence[Problem], strict: bool) -> int:
+    return sum(strict or not problem.is_remark for problem in problems)
 
 
 def _problems(file: Path) -> list[Problem]:

@@ -85,9 +85,9 @@ class Survey:
 
     def unpacked_padding(self, splits: Sequence[str]) -> float | None:
         """Return the padding if each utterance of ``splits`` were its own window, ignoring margins."""
-        known = [found for split in splits if (found := self.summary.get("splits", {}).get(split))]
-        utterances = sum(found.get("utterances", 0) for found in known)
-        speech_s = 3600 * sum(found.get("speech_h", 0) for found in known)
+        summaries = [facts for split in splits if (facts := self.summary.get("splits", {}).get(split))]
+        utterances = sum(facts.get("utterances", 0) for facts in summaries)
+        speech_s = 3600 * sum(facts.get("speech_h", 0) for facts in summaries)
         return round(1 - speech_s / (utterances * self.context_s), 4) if utterances else None
 
     def rates(self) -> dict[str, dict[str, float | None]]:
@@ -170,7 +170,7 @@ def survey(manifests: Mapping[str, Path], tokens: TokenCounter) -> Survey:
         rate = splits[name].rates[-1]
         _keep(slowest, (-rate, -at, row))
         _keep(fastest, (rate, -at, row))
-        if any(sum(kind in each.spliced.split() for each in spliced) < SPLICED for kind in row.spliced.split()):
+        if any(sum(kind in window.spliced.split() for window in spliced) < SPLICED for kind in row.spliced.split()):
             spliced.append(row)
         # Reservoir sampling: every row is equally likely to be an example.
         if len(examples) < EXAMPLES:
@@ -183,21 +183,21 @@ def survey(manifests: Mapping[str, Path], tokens: TokenCounter) -> Survey:
     return Survey(splits, _summary(list(manifests.values())), tokens, examples, slow, fast, spliced)
 
 
-def _keep(ranked: _Ranked, entry: tuple[float, int, Segment]) -> None:
+def _keep(heap: _Ranked, entry: tuple[float, int, Segment]) -> None:
     """Keep ``entry`` if it is among the largest; row numbers break ties, so that rows are never compared."""
-    if len(ranked) < EXTREMES:
-        heapq.heappush(ranked, entry)
+    if len(heap) < EXTREMES:
+        heapq.heappush(heap, entry)
     else:
-        heapq.heappushpop(ranked, entry)
+        heapq.heappushpop(heap, entry)
 
 
 def _summary(manifests: Sequence[Path]) -> dict[str, Any]:
     folder = manifests[0].parent
-    found = plain_json.read_mapping(folder / "prepared.json")  # a manifest of another tool has none
-    summary = {name: found[name] for name, kind in _SUMMARY.items() if isinstance(found.get(name), kind)}
-    written = {folder / f"{split}.jsonl" for split in summary.get("splits", ())}
+    facts = plain_json.read_mapping(folder / "prepared.json")  # a manifest of another tool has none
+    summary = {name: facts[name] for name, kind in _SUMMARY.items() if isinstance(facts.get(name), kind)}
+    of_summary = {folder / f"{split}.jsonl" for split in summary.get("splits", ())}
     beside = {path for split in manifest.SPLITS if (path := folder / f"{split}.jsonl").is_file()}
-    whole = set(manifests) == beside and written <= beside
+    whole = set(manifests) == beside and of_summary <= beside
     return {name: value for name, value in summary.items() if whole or name not in _WHOLE_FOLDER_KEYS}
 
 

@@ -29,7 +29,7 @@ def survey_plots(survey: Survey) -> list[Plot]:
     rates = Distribution(everything.rates)
     tokens = "Tokens per window" + ("" if survey.tokens.exact else " (estimate)")
     fences = {f"{fence:.2f}": fence for fence in rates.fences or () if fence > 0}
-    made = [
+    plots = [
         _histogram(
             "Window duration", "seconds", Distribution(everything.durations), {f"context {context_s:g} s": context_s}
         ),
@@ -39,7 +39,7 @@ def survey_plots(survey: Survey) -> list[Plot]:
         ),
         rates_plot(survey.rates()),
     ]
-    return [plot for plot in made if plot.boxes]
+    return [plot for plot in plots if plot.boxes]
 
 
 def _histogram(title: str, unit: str, distribution: Distribution, limits: Mapping[str, float]) -> Plot:

@@ -68,7 +68,7 @@ def survey_tables(path: Path, survey: Survey, *, most: int, blocks: bool = False
         most: Maximum number of rows of long lists.
         blocks: Add a column with a sparkline of each distribution.
     """
-    made = [
+    tables = [
         _splits(path, survey),
         _distributions(survey, blocks),
         _disfluencies(survey),
@@ -78,23 +78,23 @@ def survey_tables(path: Path, survey: Survey, *, most: int, blocks: bool = False
         _rejected(survey.summary.get("rejected", {})),
         _skipped_files(survey.summary.get("skipped_files", []), most),
     ]
-    return [one for one in made if one.rows]
+    return [table for table in tables if table.rows]
 
 
 def _splits(path: Path, survey: Survey) -> TextTable:
-    found = survey.as_dict()["splits"]
-    if len(found) > 1:
-        found["all"] = {
+    splits = survey.as_dict()["splits"]
+    if len(splits) > 1:
+        splits["all"] = {
             **survey.everything.as_dict(survey.context_s, survey.tokens.limit),
             "padding_one_utterance": survey.unpacked_padding(list(survey.splits)),
             "oov_rate": None,
         }
-    columns = list(found.values())
-    names = [name for name in columns[0] if any(one[name] is not None for one in columns)]
+    columns = list(splits.values())
+    names = [name for name in columns[0] if any(column[name] is not None for column in columns)]
     rows = [
         [
             _NAMES.get(name, name.replace("_", " ")),
-            *(format_number(one[name], percent=name in _SHARES) for one in columns),
+            *(format_number(column[name], percent=name in _SHARES) for column in columns),
         ]
         for name in names
     ]
@@ -102,23 +102,23 @@ def _splits(path: Path, survey: Survey) -> TextTable:
         "Padding is the share of the model's input that is added silence; "
         "without packing, every utterance would be its own window."
     )
-    return TextTable(f"{path}, windows of up to {survey.context_s:g} s", ["", *found], rows, note)
+    return TextTable(f"{path}, windows of up to {survey.context_s:g} s", ["", *splits], rows, note)
 
 
 def _distributions(survey: Survey, blocks: bool) -> TextTable:
     everything = survey.everything
-    counted = "tokens" if survey.tokens.exact else "tokens (estimate)"
+    unit = "tokens" if survey.tokens.exact else "tokens (estimate)"
     measures: dict[str, tuple[Sequence[float], float]] = {
         "seconds": (everything.durations, survey.context_s),
-        f"{counted} of {survey.tokens.limit}": (everything.tokens, 0.0),
+        f"{unit} of {survey.tokens.limit}": (everything.tokens, 0.0),
         "words per second": (everything.rates, 0.0),
     }
     rows = []
     for name, (values, top) in measures.items():
         distribution = Distribution(values)
         if quartiles := distribution.quartiles:
-            drawn = [sparkline(distribution.histogram(top, bins=14)[0])] if blocks else []
-            rows.append([name, *map(format_number, quartiles), *drawn])
+            sparklines = [sparkline(distribution.histogram(top, bins=14)[0])] if blocks else []
+            rows.append([name, *map(format_number, quartiles), *sparklines])
     head = ["", "minimum", "25 %", "median", "75 %", "maximum", *(["from 0 to maximum"] if blocks else [])]
     note = "Over all windows: a quarter of the values lie below 25 %, half below the median."
     return TextTable("Duration, tokens and speech rate", head, rows, note)
@@ -172,14 +172,14 @@ def _words(survey: Survey, most: int) -> TextTable:
 
 def _rejected(rejected: Mapping[str, Mapping[str, Any]]) -> TextTable:
     rows = [
-        [reason, format_number(found["utterances"]), format_number(found["seconds"])]
-        for reason, found in rejected.items()
+        [reason, format_number(counts["utterances"]), format_number(counts["seconds"])]
+        for reason, counts in rejected.items()
     ]
     return TextTable("Rejected", ["", "utterances", "seconds"], rows, "Listed in rejected.jsonl.")
 
 
 def _skipped_files(skipped_files: Sequence[Mapping[str, str]], most: int) -> TextTable:
-    rows = [[one["path"], one["reason"]] for one in skipped_files[:most]]
+    rows = [[file["path"], file["reason"]] for file in skipped_files[:most]]
     return TextTable(f"{len(skipped_files)} skipped file(s){_more(skipped_files, most)}", ["", "reason"], rows)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
-def as_json(found: Any) -> str:
-    """Return ``found`` as indented JSON."""
-    return json.dumps(found, ensure_ascii=False, indent=1)
+def as_json(value: Any) -> str:
+    """Return ``value`` as indented JSON."""
+    return json.dumps(value, ensure_ascii=False, indent=1)
 
 
 def format_number(value: float | str | None, *, percent: bool = False) -> str:

@@ -60,8 +60,8 @@ def token_counter(model: Path | None = None) -> TokenCounter:
 
 
 def _estimate(row: Segment) -> int:
-    spoken = [part for part in TIMESTAMP.split(row.text)[::2] if part.strip()]
-    return _BEGIN + sum(map(tokens_at_most, spoken)) + (tokens_at_most(row.prompt) if row.prompt else 0)
+    parts = [part for part in TIMESTAMP.split(row.text)[::2] if part.strip()]
+    return _BEGIN + sum(map(tokens_at_most, parts)) + (tokens_at_most(row.prompt) if row.prompt else 0)
 
 
 class _Exact:

@@ -41,15 +41,15 @@ def fluency_report(
         LsaWhisperError: ``mode`` is unknown.
         ChatSyntaxError: No file is readable.
     """
-    read, unread = readable_transcripts(files)
-    unread += [f"{one.path}: {one.reason}" for one in unreadable_folders]
+    transcripts, unread = readable_transcripts(files)
+    unread += [f"{failure.path}: {failure.reason}" for failure in unreadable_folders]
     counts = {
         file: {
-            code: with_gaps(one.as_dict(), read_coverage(transcript)) for code, one in transcript.fluency(mode).items()
+            code: with_gaps(own.as_dict(), read_coverage(transcript)) for code, own in transcript.fluency(mode).items()
         }
-        for file, transcript in read
+        for file, transcript in transcripts
     }
-    first, terms = banner_lines(read), explained(mode, norm=is_complete(transcript for _, transcript in read))
+    first, terms = banner_lines(transcripts), explained(mode, norm=is_complete(own for _, own in transcripts))
     if json:
         for problem in (*first, *unread):  # the JSON has counts only
             print(printable(problem), file=sys.stderr)
@@ -60,7 +60,7 @@ def fluency_report(
 
 def _speaker_table(
     title: str,
-    found: Mapping[str, Mapping[str, _Row]],
+    measures: Mapping[str, Mapping[str, _Row]],
     names: Sequence[str],
     summary: Sequence[str],
     cell: Callable[[_Row, str], str],
@@ -69,11 +69,11 @@ def _speaker_table(
 
     Many speakers fit better as rows than as columns, with those of a ``summary`` only.
     """
-    columns = [(file, code, row) for file, rows in found.items() for code, row in rows.items()]
+    columns = [(file, code, row) for file, rows in measures.items() for code, row in rows.items()]
     if len(columns) > _SIDE_BY_SIDE:
         lines = [[f"{Path(file).stem} {code}", *(cell(row, name) for name in summary)] for file, code, row in columns]
         return TerminalTable(title, ["", *map(measure_name, summary)], lines), False
-    heads = [code if len(found) == 1 else f"{Path(file).stem} {code}" for file, code, _ in columns]
+    heads = [code if len(measures) == 1 else f"{Path(file).stem} {code}" for file, code, _ in columns]
     lines = [[measure_name(name), *(cell(row, name) for _, _, row in columns)] for name in names]
     return TerminalTable(title, ["", *heads], lines), True
 
@@ -84,19 +84,19 @@ def readable_transcripts(files: Sequence[Path]) -> tuple[list[tuple[str, Transcr
     Raises:
         ChatSyntaxError: No file is readable, or none has an utterance.
     """
-    read: list[tuple[str, Transcript]] = []
+    transcripts: list[tuple[str, Transcript]] = []
     unread: list[ChatSyntaxError] = []
     for file in files:
         try:
             transcript = chat.read(file)
             if not transcript.utterances:
                 raise ChatSyntaxError("has no utterances; check that it is a CHAT transcript", path=str(file))
-            read.append((str(file), transcript))
+            transcripts.append((str(file), transcript))
         except ChatSyntaxError as error:
             unread.append(error)
-    if unread and not read:
+    if unread and not transcripts:
         raise unread[0]
-    return read, [str(error) for error in unread]
+    return transcripts, [str(error) for error in unread]
 
 
 def _cell(row: _Row, name: str) -> str:
@@ -120,36 +120,36 @@ def measures_report(files: Sequence[Path], mode: str, json: bool, out: Path | No
         ChatSyntaxError: No file is readable.
         LsaWhisperError: ``out`` cannot be written.
     """
-    read, unread = readable_transcripts(files)
-    found = {
-        file: {code: one.as_dict() for code, one in measure_speakers(transcript, mode).items()}
-        for file, transcript in read
+    transcripts, unread = readable_transcripts(files)
+    measures = {
+        file: {code: speaker.as_dict() for code, speaker in measure_speakers(transcript, mode).items()}
+        for file, transcript in transcripts
     }
-    first = banner_lines(read)
-    terms = explained(mode, measures=True, norm=is_complete(transcript for _, transcript in read))
-    units = [*_error_codes(read), *unit_remarks(transcript for _, transcript in read)]
+    first = banner_lines(transcripts)
+    terms = explained(mode, measures=True, norm=is_complete(transcript for _, transcript in transcripts))
+    units = [*_error_codes(transcripts), *unit_remarks(transcript for _, transcript in transcripts)]
     if out is not None:
-        write_atomic(_as_csv(found, {file for file, transcript in read if is_draft(transcript)}).encode(), out)
+        write_atomic(_as_csv(measures, {file for file, own in transcripts if is_draft(own)}).encode(), out)
     if json:
         for line in first:
             print(printable(line), file=sys.stderr)
-        return as_json(found)
+        return as_json(measures)
     title = f"Language-sample measures per speaker (disfluencies: {mode} counting)"
-    table, is_whole = _speaker_table(title, found, _measures_of(found), SUMMARY_MEASURES, measure_cell)
+    table, is_whole = _speaker_table(title, measures, _measures_of(measures), SUMMARY_MEASURES, measure_cell)
     more = [] if is_whole or out is not None else ["--csv FILE writes all measures"]
     return render_text(*first, table, *terms, *units, *unread, *more)
 
 
-def _measures_of(found: Mapping[str, Mapping[str, _Row]]) -> list[str]:
-    return next((list(row) for rows in found.values() for row in rows.values()), [])
+def _measures_of(measures: Mapping[str, Mapping[str, _Row]]) -> list[str]:
+    return next((list(row) for rows in measures.values() for row in rows.values()), [])
 
 
-def _error_codes(read: Sequence[tuple[str, Transcript]]) -> Iterator[str]:
+def _error_codes(transcripts: Sequence[tuple[str, Transcript]]) -> Iterator[str]:
     """Yield a line for each speaker of a transcript with error codes: how often each code occurs."""
-    for file, transcript in read:
+    for file, transcript in transcripts:
         for code in dict.fromkeys(utterance.speaker for utterance in transcript.utterances):
-            counts = coded_errors([each for each in transcript.utterances if each.speaker == code]).by_code
-            who = code if len(read) == 1 else f"{Path(file).stem} {code}"
+            counts = coded_errors([own for own in transcript.utterances if own.speaker == code]).by_code
+            who = code if len(transcripts) == 1 else f"{Path(file).stem} {code}"
             if counts:
                 yield f"error codes of {who}: {', '.join(f'{name} {count}' for name, count in counts.most_common())}"
 
@@ -160,14 +160,14 @@ def events_report(files: Sequence[Path], json: bool) -> str:
     Raises:
         ChatSyntaxError: No file is readable.
     """
-    read, unread = readable_transcripts(files)
-    rows = [row for file, transcript in read for row in _events(file, transcript)]
+    transcripts, unread = readable_transcripts(files)
+    rows = [row for file, transcript in transcripts for row in _events(file, transcript)]
     if json:
         return as_json([dict(zip(("file", *_EVENT_HEAD[1:]), row, strict=True)) for row in rows])
-    shown = ([Path(file).stem, str(line), *rest] for file, line, *rest in rows)
-    gap = any(read_coverage(transcript) != Coverage() for _, transcript in read)
+    cells = ([Path(file).stem, str(line), *rest] for file, line, *rest in rows)
+    gap = any(read_coverage(transcript) != Coverage() for _, transcript in transcripts)
     title = f"{len(rows):,} disfluencies" if rows or not gap else f"disfluencies: {NOT_TRANSCRIBED}"
-    return render_text(*banner_lines(read), TerminalTable(title, _EVENT_HEAD, shown), *unread)
+    return render_text(*banner_lines(transcripts), TerminalTable(title, _EVENT_HEAD, cells), *unread)
 
 
 def _events(file: str, transcript: Transcript) -> Iterator[tuple[str, int | None, str, str, str]]:
@@ -178,13 +178,13 @@ def _events(file: str, transcript: Transcript) -> Iterator[tuple[str, int | None
             yield file, utterance.line, utterance.speaker, event.kind.value.replace("_", " "), words
 
 
-def _as_csv(found: dict[str, dict[str, dict[str, Any]]], drafts: Collection[str]) -> str:
+def _as_csv(measures: dict[str, dict[str, dict[str, Any]]], drafts: Collection[str]) -> str:
     text = io.StringIO()
-    table = csv.DictWriter(text, ["file", "speaker", *_measures_of(found), "checked"], lineterminator="\n")
+    table = csv.DictWriter(text, ["file", "speaker", *_measures_of(measures), "checked"], lineterminator="\n")
     table.writeheader()
     table.writerows(
         {"file": file, "speaker": code} | row | {"checked": NOT_CHECKED if file in drafts else ""}
-        for file, rows in found.items()
+        for file, rows in measures.items()
         for code, row in rows.items()
     )
     return text.getvalue()
@@ -199,23 +199,23 @@ def profile_report(files: Sequence[Path], json: bool) -> str:
     Raises:
         ChatSyntaxError: No file is readable.
     """
-    read, unread = readable_transcripts(files)
-    found = count_profile(utterance for _, transcript in read for utterance in transcript.utterances)
+    transcripts, unread = readable_transcripts(files)
+    profile = count_profile(utterance for _, transcript in transcripts for utterance in transcript.utterances)
     if json:
-        return as_json(found.as_dict())
-    title = f"Disfluencies in {found.fluent_words:,} fluent words"
-    return render_text(*banner_lines(read), TerminalTable(title, _HEAD, _rows(found)), *unread)
+        return as_json(profile.as_dict())
+    title = f"Disfluencies in {profile.fluent_words:,} fluent words"
+    return render_text(*banner_lines(transcripts), TerminalTable(title, _HEAD, _rows(profile)), *unread)
 
 
-def _rows(found: DisfluencyProfile) -> list[list[str]]:
+def _rows(profile: DisfluencyProfile) -> list[list[str]]:
     return [
         [
             name.replace("_", " "),
-            format_number(one.count),
-            format_number(100 * one.count / max(1, found.fluent_words)),
-            format_number(one.initial, percent=True),
-            format_number(float(one.words)),
-            " ".join(map(str, one.silence_ms)) or "-",
+            format_number(row.count),
+            format_number(100 * row.count / max(1, profile.fluent_words)),
+            format_number(row.initial, percent=True),
+            format_number(float(row.words)),
+            " ".join(map(str, row.silence_ms)) or "-",
         ]
-        for name, one in found.classes.items()
+        for name, row in profile.classes.items()
     ]

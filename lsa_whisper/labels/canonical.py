@@ -96,8 +96,8 @@ def _repeated_sounds(body: str) -> str:
 
 def _with_sounds(match: re.Match[str]) -> str:
     copies = (_apply_rules(_NO_LETTERS.sub("", copy), True) for copy in re.split("[-↫]", match[0]))
-    kept = [copy for copy in copies if any(character.isalpha() for character in copy)]
-    return f"↫{'-'.join(kept)}↫" if kept else ""
+    audible = [copy for copy in copies if any(character.isalpha() for character in copy)]
+    return f"↫{'-'.join(audible)}↫" if audible else ""
 
 
 LABEL_TERMINATORS = (".", "?", "!", "+...", "+..?", "+/.", "+/?", "+//.", "+//?", "+!?")
@@ -203,8 +203,8 @@ def _mark_retrace(pieces: list[str], start: int, code: str) -> bool:
     end = len(pieces)
     while pieces[end - 1].startswith("("):
         end -= 1
-    grouped = end - start > 1
-    pieces[start:] = [*["<"] * grouped, *pieces[start:end], *[">"] * grouped, code, *pieces[end:]]
+    several = end - start > 1
+    pieces[start:] = [*["<"] * several, *pieces[start:end], *[">"] * several, code, *pieces[end:]]
     return True
 
 
@@ -215,12 +215,12 @@ def _without_unrepaired(pieces: list[str]) -> tuple[list[str], int]:
     if not unrepaired:
         return pieces, 0
     drop = set(unrepaired)
-    opened: list[int] = []
+    openings: list[int] = []
     for at, piece in enumerate(pieces):
         if piece == "<":
-            opened.append(at)
+            openings.append(at)
         elif piece == ">":
-            pair = (opened.pop(), at)
+            pair = (openings.pop(), at)
             if at + 1 in drop:
                 drop.update(pair)
     return [piece for at, piece in enumerate(pieces) if at not in drop], len(unrepaired)

@@ -70,10 +70,10 @@ class Coverage:
         >>> Coverage(in_part=frozenset({Disfluency.FRAGMENT})).gap([Disfluency.FRAGMENT])
         'transcribed in part'
         """
-        wanted = frozenset(kinds)
-        if count or not wanted & (self.left_out | self.in_part):
+        classes = frozenset(kinds)
+        if count or not classes & (self.left_out | self.in_part):
             return ""
-        return NOT_TRANSCRIBED if wanted & self.left_out else IN_PART
+        return NOT_TRANSCRIBED if classes & self.left_out else IN_PART
 
     def comment(self) -> str:
         """Return the comment for a CHAT header, which :func:`read_coverage` reads; empty if nothing is left out.
@@ -89,14 +89,14 @@ class Coverage:
         """Return what a person should know and do who reads or counts the transcript; empty if nothing is left out."""
         if not self.left_out:
             return ""
-        which = gettext("disfluencies") if len(self.left_out) == len(Disfluency) else _titles(self.left_out)
-        leaves_out = gettext("this model leaves out {classes}").format(classes=which)
-        some = gettext(", and writes only some of the {classes}") if self.in_part else ""
+        names = gettext("disfluencies") if len(self.left_out) == len(Disfluency) else _titles(self.left_out)
+        leaves_out = gettext("this model leaves out {classes}").format(classes=names)
+        part = gettext(", and writes only some of the {classes}") if self.in_part else ""
         remedy = gettext(
             ": a count of zero says nothing. Add them with 'lsa-whisper review', or transcribe with a model that "
             "'lsa-whisper finetune' taught to write them"
         )
-        return leaves_out + some.format(classes=_titles(self.in_part)) + remedy
+        return leaves_out + part.format(classes=_titles(self.in_part)) + remedy
 
 
 def read_coverage(transcript: Transcript) -> Coverage:
@@ -109,11 +109,11 @@ def read_coverage(transcript: Transcript) -> Coverage:
     if is_checked(transcript):
         return Coverage()
     comments = _comments(transcript)
-    if written := [text for text in comments if text.startswith((_BEGIN, _PART))]:
-        return Coverage(_named(written[0], _BEGIN), _named(written[0], _PART))
-    styles = [found for text in comments if (found := _STYLE.match(text))]
-    known = [(found[1], not found[2]) for found in styles if found[1] in ("chat", "verbatim", "fluent")]
-    return Coverage.of(Labels(known[0][0]), is_trained=known[0][1]) if known else Coverage()
+    if notes := [text for text in comments if text.startswith((_BEGIN, _PART))]:
+        return Coverage(_named(notes[0], _BEGIN), _named(notes[0], _PART))
+    matches = [match for text in comments if (match := _STYLE.match(text))]
+    styles = [(match[1], not match[2]) for match in matches if match[1] in ("chat", "verbatim", "fluent")]
+    return Coverage.of(Labels(styles[0][0]), is_trained=styles[0][1]) if styles else Coverage()
 
 
 def is_draft(transcript: Transcript) -> bool:

@@ -74,20 +74,20 @@ def decode_all(
 ) -> list[Decoded]:
     """Return what :func:`decode` makes of each of ``texts``, in less time for each if there are many."""
     drafts = [_draft(text, labels, speaker, language) for text in texts]
-    said = list(dict.fromkeys(sentence.words for draft in drafts for sentence in draft.sentences))
-    marked = dict(zip(said, said, strict=True))
+    wordings = list(dict.fromkeys(sentence.words for draft in drafts for sentence in draft.sentences))
+    tiers = dict(zip(wordings, wordings, strict=True))
     if labels.style != "chat":
         code, repetitions = chat_code(language), labels.style == "verbatim"
-        marked = dict(zip(said, infer_all_marks(said, repetitions=repetitions, language=code), strict=True))
-        marked = {words: without_revised_numbers(text) for words, text in marked.items()}
-    return [_decoded(draft, marked, labels.style == "chat", tagger) for draft in drafts]
+        tiers = dict(zip(wordings, infer_all_marks(wordings, repetitions=repetitions, language=code), strict=True))
+        tiers = {words: without_revised_numbers(tier) for words, tier in tiers.items()}
+    return [_decoded(draft, tiers, labels.style == "chat", tagger) for draft in drafts]
 
 
 class _Sentence(NamedTuple):
     speaker: str
     words: str
     terminator: str
-    written: dict[str, str]
+    spellings: dict[str, str]
 
 
 class _Draft(NamedTuple):
@@ -101,7 +101,7 @@ def _draft(text: str, labels: Labels, speaker: str, language: str) -> _Draft:
     chat = labels.style == "chat"
     if not chat and (plain := plain_sentence(text, chat_code(language))):
         return _Draft([_Sentence(speaker, *plain, {})], 0)
-    found: list[_Sentence] = []
+    all_sentences: list[_Sentence] = []
     repairs = 0
     text = label_to_chat(text, labels.version) if chat else ordinary_characters(text)
     for role, turn in _turns(text, labels.roles):
@@ -109,52 +109,52 @@ def _draft(text: str, labels: Labels, speaker: str, language: str) -> _Draft:
             speaker = role
         elif role:
             repairs += 1
-        written: dict[str, str] = {}
+        spellings: dict[str, str] = {}
         if not chat:
             turn = read_marks(_COLON.sub("", read_events(turn)), chat_code(language))
         elif labels.version > 1:
             turn = read_sounds(turn)
-        repaired, count = repair_text(turn, marks=chat, language=language, written=written)
+        body, count = repair_text(turn, marks=chat, language=language, spellings=spellings)
         repairs += count
-        found += [_Sentence(speaker, words, terminator, written) for words, terminator in sentences(repaired)]
-    return _Draft(_with_copies(found) if labels.style == "verbatim" else found, repairs)
+        all_sentences += [_Sentence(speaker, words, terminator, spellings) for words, terminator in sentences(body)]
+    return _Draft(_with_copies(all_sentences) if labels.style == "verbatim" else all_sentences, repairs)
 
 
-def _with_copies(found: Sequence[_Sentence]) -> list[_Sentence]:
+def _with_copies(all_sentences: Sequence[_Sentence]) -> list[_Sentence]:
     """Return the sentences, of which those that only repeat the last word of the one before belong to it.
 
     Whisper ends a sentence before *words, words, words*, as the speaker has not. One copy alone stays a sentence, since
     listeners say the last word again, too: *That's a dog. Dog.*
     """
-    joined = list(found[:1])
-    for before, each in pairwise(found):
-        *others, last = joined[-1].words.split() or [""]
-        copies = each.words.casefold().split()
+    result = list(all_sentences[:1])
+    for before, sentence in pairwise(all_sentences):
+        *others, last = result[-1].words.split() or [""]
+        copies = sentence.words.casefold().split()
         is_copy = others and len(copies) > 1 and {*copies} == {last.casefold()} and is_disfluent_repeat(copies[:1])
-        if is_copy and (before.speaker, before.terminator) == (each.speaker, "."):
-            joined[-1] = each._replace(words=" ".join([*others, last, *[last] * len(copies)]))
+        if is_copy and (before.speaker, before.terminator) == (sentence.speaker, "."):
+            result[-1] = sentence._replace(words=" ".join([*others, last, *[last] * len(copies)]))
         else:
-            joined.append(each)
-    return joined
+            result.append(sentence)
+    return result
 
 
-def _decoded(draft: _Draft, marked: Mapping[str, str], chat: bool, tagger: Tagger | None) -> Decoded:
-    found: list[Utterance] = []
+def _decoded(draft: _Draft, tiers: Mapping[str, str], chat: bool, tagger: Tagger | None) -> Decoded:
+    utterances: list[Utterance] = []
     repairs = draft.repairs
     for sentence in draft.sentences:
-        tier = canonical_words(marked[sentence.words], sentence.terminator, every_event=not chat)
+        tier = canonical_words(tiers[sentence.words], sentence.terminator, every_event=not chat)
         repairs += tier.dropped + (sentence.terminator not in LABEL_TERMINATORS)
         if tier.text:
             text = add_retraces(tier.text, tagger) if chat and tagger else tier.text
-            found.append(_utterance(sentence.speaker, text, sentence.written))
-    return Decoded(tuple(found), repairs)
+            utterances.append(_utterance(sentence.speaker, text, sentence.spellings))
+    return Decoded(tuple(utterances), repairs)
 
 
-def _utterance(speaker: str, text: str, written: dict[str, str]) -> Utterance:
+def _utterance(speaker: str, text: str, spellings: dict[str, str]) -> Utterance:
     """Return an utterance; numbers that are words now are named in ``%com`` as they were written."""
-    made = utterance(speaker, without_joiners(text) if written else text)
-    numbers = written_numbers(text, written) if written else ()
-    return replace(made, tiers=(Line(f"%com:\t{NUMBERS} {', '.join(numbers)}\n", 0),)) if numbers else made
+    base = utterance(speaker, without_joiners(text) if spellings else text)
+    numbers = written_numbers(text, spellings) if spellings else ()
+    return replace(base, tiers=(Line(f"%com:\t{NUMBERS} {', '.join(numbers)}\n", 0),)) if numbers else base
 
 
 def codes_in(text: str) -> set[str]:
@@ -219,5 +219,5 @@ def read_events(text: str) -> str:
     >>> read_events("[UM] I wa* want [laughter] [it]")
     ' um  I wa- want  &=laughs   [it] '
     """
-    found = _EVENT.sub(lambda match: f" {_CHAT.get(match[0].lower(), match[0])} ", text) if "[" in text else text
-    return _CUT_OFF.sub("-", found)
+    plain = _EVENT.sub(lambda match: f" {_CHAT.get(match[0].lower(), match[0])} ", text) if "[" in text else text
+    return _CUT_OFF.sub("-", plain)

@@ -59,13 +59,13 @@ def _is_disfluent(piece: str, labels: Labels) -> bool:
 def _mark_retrace(pieces: list[str], flags: list[bool], labels: Labels) -> None:
     """Flag the retraced words before each retrace: the group in brackets, or one word."""
     retraces = _retraces(labels.version)
-    opened: list[int] = []
+    openings: list[int] = []
     begin = 0  # of the last word or closed group
     for at, piece in enumerate(pieces):
         if piece == "<":
-            opened.append(at)
+            openings.append(at)
         elif piece == ">":
-            begin = opened.pop() if opened else at
+            begin = openings.pop() if openings else at
         elif piece in retraces:
             flags[begin:at] = [True] * (at - begin)
         else:

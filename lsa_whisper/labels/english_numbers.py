@@ -44,12 +44,12 @@ _HOTLINES = "911|411"
 """Numbers that are said digit by digit wherever they stand."""
 
 
-def speak_english(text: str, written: dict[str, str], *, plain: bool) -> tuple[str, int]:
+def speak_english(text: str, spellings: dict[str, str], *, plain: bool) -> tuple[str, int]:
     """Return ``text`` with its numbers as words, and how many were replaced.
 
     Args:
         text: English; other digits than numbers, such as those of pauses, must not be in it.
-        written: Takes the original spelling of each number, by its joined words.
+        spellings: Takes the original spelling of each number, by its joined words.
         plain: Whether ``&``, ``@`` and dashes are signs of plain text, and not CHAT's.
 
     >>> spoken, count = speak_english("at 7:00 it cost $5, up 50%, in 1999", {}, plain=True)
@@ -66,15 +66,15 @@ def speak_english(text: str, written: dict[str, str], *, plain: bool) -> tuple[s
                 return match[0]
             count += 1
             token = JOINER + JOINER.join(words.split())
-            written[token] = match[0].strip()
+            spellings[token] = match[0].strip()
             return f" {token} "
 
         return spoken
 
     text = speak_signs(text) if plain else text
-    found = set(text)  # of which rules only take some away
+    characters = set(text)  # of which rules only take some away
     for signs, pattern, speak in _RULES:
-        if not signs or not signs.isdisjoint(found):
+        if not signs or not signs.isdisjoint(characters):
             text = pattern.sub(rule_of(speak), text)
     return text, count
 
@@ -128,8 +128,8 @@ def _counted(number: str, unit: str) -> str:
 
 
 def _money(match: re.Match[str]) -> str:
-    said, (unit, _) = _amount(match), _MONEY[match["sign"]]
-    return said.replace(unit, f"{match['land']} {unit}") if match["land"] else said
+    amount, (unit, _) = _amount(match), _MONEY[match["sign"]]
+    return amount.replace(unit, f"{match['land']} {unit}") if match["land"] else amount
 
 
 def _amount(match: re.Match[str]) -> str:

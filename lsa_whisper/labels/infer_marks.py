@@ -28,18 +28,18 @@ def infer_all_marks(texts: Sequence[str], *, repetitions: bool, language: str = 
     >>> infer_all_marks(["Um I want um I want the &+b &+b ball"], repetitions=True)
     ['&-um <I want> [/] &-um I want the ↫b-b↫ball']
     """
-    said = [_with_fillers(text, language) for text in texts]
+    utterances = [_with_fillers(text, language) for text in texts]
     if not repetitions:
-        return [" ".join(words) for words in said]
-    said = [
+        return [" ".join(words) for words in utterances]
+    utterances = [
         _apart(words, language) if "-" in text or "&+" in text else words
-        for text, words in zip(texts, said, strict=True)
+        for text, words in zip(texts, utterances, strict=True)
     ]
     if language == "eng":
-        marked = [result.text for result in mark_all_retraces([" ".join(words) for words in said])]
+        tiers = [result.text for result in mark_all_retraces([" ".join(words) for words in utterances])]
     else:
-        marked = [" ".join(_repeats(words, _EMPHATIC.get(language, frozenset()))) for words in said]
-    return list(map(without_spelled_repeats, marked))
+        tiers = [" ".join(_repeats(words, _EMPHATIC.get(language, frozenset()))) for words in utterances]
+    return list(map(without_spelled_repeats, tiers))
 
 
 _SPELLED = re.compile(r"(?<!\S)[^\W\d_](?: (?:\[/\] )?[^\W\d_]){2,}(?!\S)")
@@ -57,7 +57,7 @@ def without_spelled_repeats(text: str) -> str:
     if "[/]" not in text:
         return text
     text = _SPELLED.sub(_as_spelled, text)
-    return _OTHER_WORD.sub(lambda it: f"{it[1]} {it[2]}" if it[1].isupper() != it[2].isupper() else it[0], text)
+    return _OTHER_WORD.sub(lambda hit: f"{hit[1]} {hit[2]}" if hit[1].isupper() != hit[2].isupper() else hit[0], text)
 
 
 def _with_fillers(text: str, language: str) -> list[str]:
@@ -120,19 +120,19 @@ def _part_words(words: list[str]) -> list[str]:
     """Join ``&+b &+b ball`` into a part-word repetition; a single fragment stays a fragment."""
     if not any(word.startswith("&+") for word in words):
         return words
-    made: list[str] = []
+    result: list[str] = []
     cuts = 0
     for word in words:
         if word.startswith("&+"):
             cuts += 1
         else:
-            parts = [part[2:] for part in made[len(made) - cuts :]]
+            parts = [part[2:] for part in result[len(result) - cuts :]]
             if cuts > 1 and not word.startswith("&") and all(word.lower().startswith(p.lower()) for p in parts):
-                del made[-cuts:]
+                del result[-cuts:]
                 word = f"↫{'-'.join(parts)}↫{word}"
             cuts = 0
-        made.append(word)
-    return made
+        result.append(word)
+    return result
 
 
 _EMPHATIC_WORDS = {
@@ -154,15 +154,15 @@ _EMPHATIC = {language: frozenset(words.split()) for language, words in _EMPHATIC
 
 
 def _repeats(words: list[str], on_purpose: Set[str]) -> list[str]:
-    made: list[str] = []
-    done = 0
+    pieces: list[str] = []
+    position = 0
     for at, length in rule_based_repeats(words):
         if length == 1 and words[at].casefold() in on_purpose:
             continue
         copy = " ".join(words[at : at + length])
-        made += [*words[done:at], f"{copy} [/]" if length == 1 else f"<{copy}> [/]"]
-        done = at + length
-    return [*made, *words[done:]]
+        pieces += [*words[position:at], f"{copy} [/]" if length == 1 else f"<{copy}> [/]"]
+        position = at + length
+    return [*pieces, *words[position:]]
 
 
 def rule_based_repeats(words: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -64,9 +64,9 @@ _LONG_SOUND = re.compile(r"(?i:(?!xxx|yyy|www)([^\W\d_])\1{2,})")
 """Of a prolonged sound in captions, and of no word of CHAT but its codes for what cannot be transcribed."""
 _PROLONGED = re.compile(rf"(?<!\S){_LONG_SOUND.pattern}(?:-?\s+(?P<again>(?i:\1))|(?=(?!\1)[^\W\d_]))")
 _ENDED = re.compile(r"(?P<word>.*?[^\W_][-~'_:^]*)(?P<end>\.\.\.\??|\?!|[.?!])")
-_CHAT_OF_CODE = {written: chat for chat, written in _CODES.items()}
-_CHAT_OF_ENDING = {written: chat for chat, written in _ENDINGS.items()}
-_CHAT_OF_PREFIX = {written: chat for chat, written in _PREFIXES.items()}
+_CHAT_OF_CODE = {label: chat for chat, label in _CODES.items()}
+_CHAT_OF_ENDING = {label: chat for chat, label in _ENDINGS.items()}
+_CHAT_OF_PREFIX = {label: chat for chat, label in _PREFIXES.items()}
 
 
 def chat_to_label(text: str, version: int, *, keep_marks: bool = False) -> str:
@@ -96,16 +96,16 @@ def chat_to_label(text: str, version: int, *, keep_marks: bool = False) -> str:
 
 def _with_symbols(text: str, *, captions: bool) -> str:
     """Return a canonical CHAT tier in version 2; with ``captions``, sounds are spelled as in version 4."""
-    written: list[str] = []
+    pieces: list[str] = []
     for piece in _BRACKET.sub(r" \1 ", text).split():
         if piece in _ENDINGS:
-            if written and written[-1] not in LABEL_SYMBOLS and _ENDED.fullmatch(f"{written[-1]}."):
-                written[-1] += _ENDINGS[piece]
+            if pieces and pieces[-1] not in LABEL_SYMBOLS and _ENDED.fullmatch(f"{pieces[-1]}."):
+                pieces[-1] += _ENDINGS[piece]
             else:
-                written.append(piece)
+                pieces.append(piece)
         else:
-            written.append(_CODES.get(piece) or _word(piece, captions))
-    return " ".join(written)
+            pieces.append(_CODES.get(piece) or _word(piece, captions))
+    return " ".join(pieces)
 
 
 def _word(piece: str, captions: bool) -> str:
@@ -131,10 +131,10 @@ def _disfluent_word(parts: re.Match[str], captions: bool) -> str:
     copies = parts["copies"].split("-") if parts["copies"] else []
     same = len(set(copies)) == 1
     if captions and len(copies) > 1:
-        repeated = "-".join(copies) + "-"
+        repeats = "-".join(copies) + "-"
     else:
-        repeated = copies[0] + "~" * len(copies) if same else "".join(f"{copy}~" for copy in copies)
-    signs = ["=" if parts["block"] else "", repeated, ":" if held else "", bare]
+        repeats = copies[0] + "~" * len(copies) if same else "".join(f"{copy}~" for copy in copies)
+    signs = ["=" if parts["block"] else "", repeats, ":" if held else "", bare]
     return " ".join(sign for sign in signs if sign)
 
 
@@ -153,9 +153,9 @@ def label_to_chat(text: str, version: int) -> str:
         return label_to_chat(restore_repetition_marks(plain), 2)
     pieces: list[str] = []
     pending: list[str] = []
-    for written in _BRACKET.sub(r" \1 ", _SPECIAL.sub(" ", text)).split():
-        ended = _ENDED.fullmatch(written)
-        word, end = (ended["word"], _CHAT_OF_ENDING[ended["end"]]) if ended else (written, "")
+    for piece in _BRACKET.sub(r" \1 ", _SPECIAL.sub(" ", text)).split():
+        match = _ENDED.fullmatch(piece)
+        word, end = (match["word"], _CHAT_OF_ENDING[match["end"]]) if match else (piece, "")
         if word in ("=", ":") or _COPIES.fullmatch(word):
             pending.append(word)
         elif word in _CHAT_OF_CODE or word in ("<", ">"):

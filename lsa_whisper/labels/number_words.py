@@ -12,7 +12,7 @@ class NumberWords(NamedTuple):
         comma: Parts whole numbers from decimals.
         percent: Stands behind the number, or around it, where it has ``{}``.
         clock: Stands between hours and minutes.
-        joined: ``&``.
+        conjunction: ``&``.
         cents: Stands between an amount and its cents.
         money: ``€``, ``$``, ``£`` and, in Portuguese, ``R$``, as ``one/several``.
         own: The sign and the words of the money of a country.
@@ -26,7 +26,7 @@ class NumberWords(NamedTuple):
     comma: str = ","
     percent: str = "%"
     clock: str = ""
-    joined: str = "&"
+    conjunction: str = "&"
     cents: str = " "
     money: tuple[str, ...] = ()
     own: tuple[str, str] = ("", "")

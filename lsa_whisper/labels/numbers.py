@@ -94,14 +94,14 @@ def spell_number(
 def _words(integer: str, form: str, language: str, inflection: tuple[tuple[str, object], ...]) -> str:
     from num2words import num2words
 
-    found = str(num2words(int(integer), to=form, lang=whisper_code(language), **dict(inflection)))
+    words = str(num2words(int(integer), to=form, lang=whisper_code(language), **dict(inflection)))
     if chat_code(language) == "eng":  # American usage: one hundred five
-        found = found.replace(" and ", " ")
+        words = words.replace(" and ", " ")
     if form == "year":
-        found = re.sub(" (?=honderd|hundrede?)", "", found)
+        words = re.sub(" (?=honderd|hundrede?)", "", words)
     if chat_code(language) == "tur":  # num2words joins what is written apart
-        found = _TURKISH.sub(r"\g<0> ", found)
-    return _SEPARATORS.sub(" ", found).strip()
+        words = _TURKISH.sub(r"\g<0> ", words)
+    return _SEPARATORS.sub(" ", words).strip()
 
 
 JOINER = "\u200d"
@@ -131,10 +131,10 @@ def without_revised_numbers(text: str) -> str:
     return _REVISED.sub(r"\1\2", text) if JOINER in text else text
 
 
-def written_numbers(text: str, written: dict[str, str]) -> list[str]:
+def written_numbers(text: str, spellings: dict[str, str]) -> list[str]:
     """Return the original spelling of the numbers in a main tier, in order, from the tier with joined words."""
     tokens = (token for token in re.findall(rf"{JOINER}[^\s<>]+", text) if JOINER in token)
-    return [written[token] for token in tokens if token in written]
+    return [spellings[token] for token in tokens if token in spellings]
 
 
 _DOMAIN = r"(?:com|org|net|edu|gov)\b"

@@ -100,13 +100,13 @@ _HAS_ZWJ = frozenset(["ara", "fas", "urd", "hin", "mar", "nep", "ben", "guj", "p
 """Languages whose spelling has :data:`JOINER`: there the words of a number are not joined."""
 
 
-def speak_other(text: str, language: str, written: dict[str, str] | None, *, plain: bool) -> tuple[str, int]:
+def speak_other(text: str, language: str, spellings: dict[str, str] | None, *, plain: bool) -> tuple[str, int]:
     """Return ``text`` with its numbers as words, and how many were replaced.
 
     Args:
         text: In a language other than English.
         language: ISO 639-3. Numbers of a language that num2words does not know stay digits.
-        written: Takes the original spelling of each number by its joined words, as for English.
+        spellings: Takes the original spelling of each number by its joined words, as for English.
         plain: Whether ``&`` is a sign of plain text, and not CHAT's.
 
     >>> speak_other("um 7:05, 3,5 % für 5 €", "deu", None, plain=True)[0].split()
@@ -117,7 +117,7 @@ def speak_other(text: str, language: str, written: dict[str, str] | None, *, pla
     words = number_words(language)
     text = text.translate(_SIGNS)
     if plain:
-        text = _AND.sub(f" {words.joined} ", text)
+        text = _AND.sub(f" {words.conjunction} ", text)
     if language in _CHINESE:
         return _speak_chinese(text)
     text = _ARABIC_SEPARATOR.sub(lambda match: "." if match[1] == "٫" else "", text)
@@ -125,38 +125,38 @@ def speak_other(text: str, language: str, written: dict[str, str] | None, *, pla
     if words.minus:
         text = _MINUS.sub(f" {words.minus} ", text)
     spells = can_spell_numbers(language)
-    pieces, count, done = [], 0, 0
+    pieces, count, position = [], 0, 0
     for match in _ANY.finditer(text):
         if match["keep"]:
             continue
-        pieces.append(text[done : match.start()])
-        done = match.end()
+        pieces.append(text[position : match.start()])
+        position = match.end()
         if match["ordinal"] and not plain:
             pieces.append(f" {_number(match['ordinal'], language)} .")
             continue
-        said = _words_of(match, words, language).split()
-        ending = _CASE_ENDING.match(text, done) if language == "tur" else None
+        parts = _words_of(match, words, language).split()
+        ending = _CASE_ENDING.match(text, position) if language == "tur" else None
         if ending:
-            done = ending.end()
-            said[-1] += ending[1]
-        if " ".join(said) == match[0]:  # digits that stay, as in Greek 20ό
+            position = ending.end()
+            parts[-1] += ending[1]
+        if " ".join(parts) == match[0]:  # digits that stay, as in Greek 20ό
             pieces.append(match[0])
             continue
         count += spells
-        if written is None or language in _HAS_ZWJ or not spells:
-            pieces.append(f" {' '.join(said)} ")
+        if spellings is None or language in _HAS_ZWJ or not spells:
+            pieces.append(f" {' '.join(parts)} ")
             continue
-        token = JOINER + JOINER.join(said)
-        written[token] = text[match.start() : done].strip()
+        token = JOINER + JOINER.join(parts)
+        spellings[token] = text[match.start() : position].strip()
         pieces.append(f" {token} ")
-    return "".join([*pieces, text[done:]]), count
+    return "".join([*pieces, text[position:]]), count
 
 
 def _speak_chinese(text: str) -> tuple[str, int]:
     count = 0
     for pattern, replacement in _CHINESE_SIGNS:
-        text, found = pattern.subn(replacement, text)
-        count += found
+        text, hits = pattern.subn(replacement, text)
+        count += hits
     return text, count
 
 
@@ -200,8 +200,8 @@ def _words_of(match: re.Match[str], words: NumberWords, language: str) -> str:
     if match["paid"] or match["price"]:
         return _money(match, words, number, language)
     if match["share"] or match["rate"]:
-        said = _decimal(match, "share" if match["share"] else "rate", words, number)
-        return words.percent.format(said) if "{}" in words.percent else f"{said} {words.percent}"
+        share = _decimal(match, "share" if match["share"] else "rate", words, number)
+        return words.percent.format(share) if "{}" in words.percent else f"{share} {words.percent}"
     if match["warm"]:
         below = match.string[: match.start()].endswith(f"{words.minus} ")
         if language in _ROMANCE and not below and _IS_RANK.match(match.string, match.start()):
@@ -210,7 +210,7 @@ def _words_of(match: re.Match[str], words: NumberWords, language: str) -> str:
     if match["sharp"]:
         return f"{words.number} {number(match['sharp'])}"
     if match["half"] or match["slash"]:
-        return f"{number(match['ones'])} {words.joined} {words.half}" if match["ones"] else words.half
+        return f"{number(match['ones'])} {words.conjunction} {words.half}" if match["ones"] else words.half
     if match["run"]:
         return " ".join(_year(part, language) for part in re.findall(r"\d+", match["run"]))
     if match["dated"]:
@@ -240,13 +240,13 @@ def _before(unit: str, words: str, language: str) -> str:
 
 
 def _hours(digits: str, unit: str, number: Callable[[str], str], language: str) -> str:
-    said = _before("", number(str(int(digits))), language)
-    return f"{said} {unit.removesuffix('s') if digits.lstrip('0') == '1' and HOURS.get(language) else unit}"
+    hours = _before("", number(str(int(digits))), language)
+    return f"{hours} {unit.removesuffix('s') if digits.lstrip('0') == '1' and HOURS.get(language) else unit}"
 
 
 def _degrees(match: re.Match[str], words: NumberWords, number: Callable[[str], str], language: str) -> str:
-    one, _, several = words.degree.partition("/")
-    unit = one if match["warm"] == "1" or not several else several
+    singular, _, plural = words.degree.partition("/")
+    unit = singular if match["warm"] == "1" or not plural else plural
     scale = {"C": words.celsius, "F": "Fahrenheit" if unit.isascii() else ""}.get(match["scale"] or "", "")
     return f"{_before(unit, _decimal(match, 'warm', words, number), language)} {unit or '°'} {scale}"
 
@@ -264,9 +264,9 @@ def _money(match: re.Match[str], words: NumberWords, number: Callable[[str], str
     amount, part = match[name], match[f"{name}_part"]
     at = _CURRENCIES.index(sign) if sign in _CURRENCIES else len(_CURRENCIES)
     unit = words.own[1] if sign == words.own[0] else words.money[at] if at < len(words.money) else sign
-    one, _, several = unit.partition("/")
+    singular, _, plural = unit.partition("/")
     cents = f"{words.cents}{number(part.ljust(2, '0'))}" if part and int(part) else ""
-    unit = one if amount == "1" or not several else several
+    unit = singular if amount == "1" or not plural else plural
     return f"{_before(unit, number(amount), language)} {unit}{cents}"
 
 
@@ -284,16 +284,16 @@ def _nth(match: re.Match[str], language: str) -> str:
         )
         return spell_number(match["place"], ordinal=True, language=language, inflection=case)
     digits, suffix = match["decade"] or match["nth"] or match["place"] or match["ordinal"], match["suffix"] or ""
-    said = _ordinal(digits, match, language)
+    ordinal = _ordinal(digits, match, language)
     if language == "fra" and suffix:
-        return "première" if suffix in ("re", "ère", "ere") else said
-    return f"{said[:-1]}a" if suffix[-1:] in ("ª", "a") and suffix and said[-1] == "o" else said
+        return "première" if suffix in ("re", "ère", "ere") else ordinal
+    return f"{ordinal[:-1]}a" if suffix[-1:] in ("ª", "a") and suffix and ordinal[-1] == "o" else ordinal
 
 
 def _ordinal(digits: str, match: re.Match[str], language: str) -> str:
     try:
-        said = spell_number(digits.lstrip("0") or "0", ordinal=True, language=language)
+        ordinal = spell_number(digits.lstrip("0") or "0", ordinal=True, language=language)
     except (NotImplementedError, LookupError):  # num2words has no Korean ordinal number of 200, no Polish one of 0
         return spell_number(digits, language=language)
     inflected = language == "deu" and _INFLECTING.search(match.string[: match.start()])
-    return f"{said}n" if inflected else said
+    return f"{ordinal}n" if inflected else ordinal

@@ -43,7 +43,7 @@ _TONE_WITHOUT_LANGUAGE = re.compile(r"(?<=[^\W\d_])(\d)@s(?!:[a-z]{3}\b)")
 
 
 def repair_text(
-    text: str, *, marks: bool, language: str = "eng", written: dict[str, str] | None = None
+    text: str, *, marks: bool, language: str = "eng", spellings: dict[str, str] | None = None
 ) -> tuple[str, int]:
     """Return ``text`` with malformed codes repaired and numbers spelled out, and the number of repairs.
 
@@ -51,7 +51,7 @@ def repair_text(
         text: The model's output.
         marks: Whether the model was trained to write CHAT marks; otherwise they are punctuation.
         language: ISO 639-3 or Whisper's code. Numbers of a language that num2words does not know stay digits.
-        written: Takes the original spelling of each number. Without it, their words are not joined by
+        spellings: Takes the original spelling of each number. Without it, their words are not joined by
             :data:`~.numbers.JOINER`.
 
     >>> repair_text("I want /] want 3 [// [the dogs]", marks=True)
@@ -61,8 +61,8 @@ def repair_text(
     if marks or _REPAIRABLE.search(text):
         text, count = _with_signs_repaired(text, marks, code)
     if code == "eng":
-        return _speak_english(text, count, marks, written)
-    return _speak_other(text, count, marks, written, code)
+        return _speak_english(text, count, marks, spellings)
+    return _speak_other(text, count, marks, spellings, code)
 
 
 def _with_signs_repaired(text: str, marks: bool, language: str) -> tuple[str, int]:
@@ -75,52 +75,54 @@ def _with_signs_repaired(text: str, marks: bool, language: str) -> tuple[str, in
     if marks:
         rules = [(_RETRACE_UNCLOSED, r"[\1]"), (_RETRACE_UNOPENED, r"[\1]"), (_WORDS_IN_CODE, r" \1 "), *rules]
     for pattern, replacement in rules:
-        found = 1
-        while found:  # brackets stand in brackets: "[I[]]"
-            text, found = pattern.subn(replacement, text)
-            count += found if marks else 0
-            found = found if pattern is _WORDS_IN_CODE else 0
+        hits = 1
+        while hits:  # brackets stand in brackets: "[I[]]"
+            text, hits = pattern.subn(replacement, text)
+            count += hits if marks else 0
+            hits = hits if pattern is _WORDS_IN_CODE else 0
     return text, count
 
 
-def _read_by_digit(text: str, language: str, written: dict[str, str] | None) -> str:
-    return _ENDLESS.sub(lambda match: _digit_by_digit(match[0], language, written), text)
+def _read_by_digit(text: str, language: str, spellings: dict[str, str] | None) -> str:
+    return _ENDLESS.sub(lambda match: _digit_by_digit(match[0], language, spellings), text)
 
 
-def _digit_by_digit(digits: str, language: str, written: dict[str, str] | None) -> str:
+def _digit_by_digit(digits: str, language: str, spellings: dict[str, str] | None) -> str:
     words = {digit: spell_number(digit, language=language) for digit in set(digits)}
-    if written is None:
+    if spellings is None:
         return f" {' '.join(map(words.__getitem__, digits))} "
     token = JOINER + JOINER.join(map(words.__getitem__, digits))
-    written[token] = digits
+    spellings[token] = digits
     return f" {token} "
 
 
-def _speak_english(text: str, count: int, marks: bool, written: dict[str, str] | None) -> tuple[str, int]:
+def _speak_english(text: str, count: int, marks: bool, spellings: dict[str, str] | None) -> tuple[str, int]:
     if not _SPOKEN_SIGN.search(text):
         return _CLOCK_LETTERS.sub(r"\1 \2", text), count
-    text = _read_by_digit(text, "eng", written)
+    text = _read_by_digit(text, "eng", spellings)
     text = _HYPHEN_BEFORE_NUMBER.sub(" ", text)  # "pre-1982" is not cut off
-    found: dict[str, str] = {} if written is None else written
-    pieces, done = [], 0
+    record: dict[str, str] = {} if spellings is None else spellings
+    pieces, position = [], 0
     for keep in [*_KEPT.finditer(text), None]:
-        spoken, more = text[done : keep.start() if keep else None], 0
+        spoken, more = text[position : keep.start() if keep else None], 0
         if _SPOKEN_SIGN.search(spoken):
-            spoken, more = speak_english(spoken, found, plain=not marks)
+            spoken, more = speak_english(spoken, record, plain=not marks)
         pieces += [spoken, keep[0] if keep else ""]
-        count, done = count + more, keep.end() if keep else done
+        count, position = count + more, keep.end() if keep else position
     spoken = _CLOCK_LETTERS.sub(r"\1 \2", "".join(pieces))
-    return (spoken if written is not None else spoken.replace(JOINER, " ")), count
+    return (spoken if spellings is not None else spoken.replace(JOINER, " ")), count
 
 
-def _speak_other(text: str, count: int, marks: bool, written: dict[str, str] | None, language: str) -> tuple[str, int]:
+def _speak_other(
+    text: str, count: int, marks: bool, spellings: dict[str, str] | None, language: str
+) -> tuple[str, int]:
     if not marks:
         text = with_spelled_centuries(text, language)
     if not _SPOKEN_SIGN.search(text):
         return text, count
     if can_spell_numbers(language):
-        text = _HYPHEN_BEFORE_NUMBER.sub(" ", _read_by_digit(text, language, written))
-    spoken, more = speak_other(text, language, written, plain=not marks)
+        text = _HYPHEN_BEFORE_NUMBER.sub(" ", _read_by_digit(text, language, spellings))
+    spoken, more = speak_other(text, language, spellings, plain=not marks)
     return spoken, count + more
 
 
@@ -131,8 +133,8 @@ def sentences(text: str) -> Iterator[tuple[str, str]]:
     [('I want it', '.'), ('You  know', '+/.')]
     """
     if not _NOT_PLAIN.search(text):
-        found = ((words.replace(",", " ").strip(), end) for words, end in _PLAIN_SENTENCE.findall(text))
-        yield from (sentence for sentence in found if sentence[0])
+        pairs = ((words.replace(",", " ").strip(), end) for words, end in _PLAIN_SENTENCE.findall(text))
+        yield from (sentence for sentence in pairs if sentence[0])
         return
     pieces: list[str] = []
     for token in scan(text):
@@ -141,8 +143,8 @@ def sentences(text: str) -> Iterator[tuple[str, str]]:
                 yield sentence, token.text
             pieces = []
         elif token.kind == "word":
-            cleaned = clean(token.text)
-            pieces.append(token.text if cleaned == token.text else f" {cleaned} ")
+            word = clean(token.text)
+            pieces.append(token.text if word == token.text else f" {word} ")
         elif token.kind in ("separator", "linker", "ca", "bullet"):
             pieces.append(" ")
         else:

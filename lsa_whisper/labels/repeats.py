@@ -24,15 +24,15 @@ def drop_repetition_marks(text: str) -> str:
     'I want I want um want the big "big dog.'
     """
     pieces = text.split()
-    original, made = list(pieces), _quoted(pieces)
+    original, draft = list(pieces), _quoted(pieces)
     at = 0
-    while at < len(made):
-        if made[at] == "/" and _unquoted(_mark_all(shorter := _without(made, at))) == original:
-            at -= len(made) - len(shorter) - 1
-            made = shorter
+    while at < len(draft):
+        if draft[at] == "/" and _unquoted(_mark_all(shorter := _without(draft, at))) == original:
+            at -= len(draft) - len(shorter) - 1
+            draft = shorter
         else:
             at += 1
-    return " ".join(made)
+    return " ".join(draft)
 
 
 def restore_repetition_marks(text: str) -> str:
@@ -85,27 +85,27 @@ def _is_word(piece: str) -> bool:
 
 
 def _without_terminator(piece: str) -> str:
-    ended = _ENDED.fullmatch(piece)
-    return ended[1] if ended else piece
+    match = _ENDED.fullmatch(piece)
+    return match[1] if match else piece
 
 
 def _mark_all(pieces: Sequence[str]) -> list[str]:
-    made: list[str] = []
-    done = 0
+    result: list[str] = []
+    position = 0
     for at, length in find_repeats(pieces):
         copy = pieces[at : at + length]
-        made += [*pieces[done:at], *(copy if length == 1 else ("<", *copy, ">")), "/"]
-        done = at + length
-    return [*made, *pieces[done:]]
+        result += [*pieces[position:at], *(copy if length == 1 else ("<", *copy, ">")), "/"]
+        position = at + length
+    return [*result, *pieces[position:]]
 
 
 def _quoted(pieces: Sequence[str]) -> list[str]:
     """Quote words that are repeated without being a disfluency."""
-    made = list(pieces)
-    while found := next(find_repeats(made), None):
-        at = _next_word([piece.casefold() for piece in made], sum(found))
-        made[at] = '"' + made[at]
-    return made
+    result = list(pieces)
+    while repeat := next(find_repeats(result), None):
+        at = _next_word([piece.casefold() for piece in result], sum(repeat))
+        result[at] = '"' + result[at]
+    return result
 
 
 def _unquoted(pieces: Sequence[str]) -> list[str]:

@@ -53,15 +53,15 @@ def groups_of_segments(
     >>> groups_of_segments(["there's nothing going", "else going on.", "Yes."], spans, [""] * 3, "eng")
     [range(0, 2), range(2, 3)]
     """
-    marked = sum(map(bool, map(_MARK.search, texts)))
-    if marked < _MIN_MARKED * len(texts):
+    marks = sum(map(bool, map(_MARK.search, texts)))
+    if marks < _MIN_MARKED * len(texts):
         return [range(at, at + 1) for at in range(len(texts))]
     starts = [0] if texts else []
-    said = [_is_spoken(text) for text in texts]
+    spoken = [_is_spoken(text) for text in texts]
     for at, (before, after) in enumerate(pairwise(texts), start=1):
         left, right = spans[at - 1], spans[at]
         near = left is not None and right is not None and right.start_ms - left.end_ms < MAX_PAUSE_MS
-        same = near and said[at - 1] and said[at] and speakers[at - 1] == speakers[at]
+        same = near and spoken[at - 1] and spoken[at] and speakers[at - 1] == speakers[at]
         if not same or not _is_unfinished(before, after, language):
             starts.append(at)
     return [range(*pair) for pair in pairwise([*starts, len(texts)])]
@@ -131,28 +131,28 @@ def part_spans(parts: Sequence[int], segments: Sequence[tuple[int, TimeSpan]]) -
     >>> part_spans([5, 10], [(10, TimeSpan(0, 1000)), (5, TimeSpan(3000, 4000))])
     [TimeSpan(start_ms=0, end_ms=500), TimeSpan(start_ms=500, end_ms=4000)]
     """
-    known = [0, *accumulate(length for length, _ in segments)]
-    scale = known[-1] / (sum(parts) or 1)
+    borders = [0, *accumulate(length for length, _ in segments)]
+    scale = borders[-1] / (sum(parts) or 1)
     spans = []
     for begin, end in pairwise([0.0, *(scale * edge for edge in accumulate(parts))]):
-        first = min(_place_of(begin, known), len(segments) - 1)
-        last = _place_of(end, known)
-        at_ms = _time_at(begin, known, segments, int(first))
-        end_ms = _time_at(end, known, segments, max(ceil(last) - 1, int(first)))
+        first = min(_place_of(begin, borders), len(segments) - 1)
+        last = _place_of(end, borders)
+        at_ms = _time_at(begin, borders, segments, int(first))
+        end_ms = _time_at(end, borders, segments, max(ceil(last) - 1, int(first)))
         spans.append(TimeSpan(at_ms, max(at_ms, end_ms)))
     return spans
 
 
-def _place_of(edge: float, known: Sequence[int]) -> float:
+def _place_of(edge: float, borders: Sequence[int]) -> float:
     """Return the index of the border between segments at an edge, or a half more than that of the segment around it."""
-    nearest = min(range(len(known)), key=lambda at: abs(known[at] - edge))
-    around = [later - earlier for earlier, later in pairwise(known[max(nearest - 1, 0) : nearest + 2])]
-    if abs(known[nearest] - edge) <= min(_SNAP, _SNAP_SHARE * min(around)):
+    nearest = min(range(len(borders)), key=lambda at: abs(borders[at] - edge))
+    around = [later - earlier for earlier, later in pairwise(borders[max(nearest - 1, 0) : nearest + 2])]
+    if abs(borders[nearest] - edge) <= min(_SNAP, _SNAP_SHARE * min(around)):
         return nearest
-    return bisect_left(known, edge) - 0.5
+    return bisect_left(borders, edge) - 0.5
 
 
-def _time_at(edge: float, known: Sequence[int], segments: Sequence[tuple[int, TimeSpan]], at: int) -> int:
+def _time_at(edge: float, borders: Sequence[int], segments: Sequence[tuple[int, TimeSpan]], at: int) -> int:
     length, span = segments[at]
-    share = min(max((edge - known[at]) / (length or 1), 0.0), 1.0)
+    share = min(max((edge - borders[at]) / (length or 1), 0.0), 1.0)
     return span.start_ms + round(share * span.duration_ms)

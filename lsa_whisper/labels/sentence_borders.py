@@ -68,8 +68,8 @@ _SAME = {"nob": "nor", "nno": "nor"}
 
 def _by_language(table: dict[str, str]) -> Callable[[str], frozenset[str]]:
     """Return what gives the abbreviations, without their last point, of a language (ISO 639-3)."""
-    listed = {language: frozenset(words.split()) for language, words in table.items()}
-    return lambda language: listed.get(_SAME.get(language, language), frozenset())
+    names = {language: frozenset(words.split()) for language, words in table.items()}
+    return lambda language: names.get(_SAME.get(language, language), frozenset())
 
 
 never_ending, perhaps_ending, before_numbers = map(_by_language, (_NEVER, _MAY, _BEFORE_NUMBERS))
@@ -106,8 +106,8 @@ def spaced_abbreviations(language: str) -> re.Pattern[str] | None:
     """Return what matches abbreviations of several letters with spaces, such as *z. B.* or *EE. UU.*, in them."""
     several = (name for name in never_ending(language) | perhaps_ending(language) if "." in name)
     names = [*several, *(["U.S", "U.K"] if language == "eng" else [])]
-    spaced = "|".join(re.escape(name).replace(r"\.", r"\.\s") for name in sorted(names, key=len, reverse=True))
-    return re.compile(rf"(?<![\w.])(?i:{spaced})\.") if spaced else None
+    pattern = "|".join(re.escape(name).replace(r"\.", r"\.\s") for name in sorted(names, key=len, reverse=True))
+    return re.compile(rf"(?<![\w.])(?i:{pattern})\.") if pattern else None
 
 
 @cache
@@ -236,5 +236,5 @@ def begins_sentence(word: str, language: str) -> bool:
     """
     if not word[:1].isupper():
         return False
-    known = _STARTS.get(language)
-    return known is None or word in known or _ELIDED.sub("'", word) in known
+    starts = _STARTS.get(language)
+    return starts is None or word in starts or _ELIDED.sub("'", word) in starts

@@ -134,10 +134,10 @@ def read_marks(text: str, language: str) -> str:
         return " ".join(text.split())
     tokens = _prepared(text, language).split()
     around = zip(["", *tokens], tokens, [*tokens[1:], ""], strict=False)
-    read = (
+    words = (
         _read(token, before, after, language).text if _SIGN.search(token) else token for before, token, after in around
     )
-    return " ".join(filter(None, read))
+    return " ".join(filter(None, words))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -163,10 +163,10 @@ def _prepared(text: str, language: str) -> str:
         text = text.translate(_SCRIPTS)
     text = _BROKEN.sub(lambda match: _broken(match, language), text)
     if "- " in text or "-, " in text:
-        suspended = _SUSPENDED.get(language)
-        text = suspended.sub(r"\1\2" if language == "deu" else r"\1", text) if suspended else text
-    if spaced := spaced_abbreviations(language):
-        text = spaced.sub(lambda match: "".join(match[0].split()), text)
+        pattern = _SUSPENDED.get(language)
+        text = pattern.sub(r"\1\2" if language == "deu" else r"\1", text) if pattern else text
+    if abbreviations := spaced_abbreviations(language):
+        text = abbreviations.sub(lambda match: "".join(match[0].split()), text)
     if not _DOTS_OR_DASHES.search(text):
         return text
     text = _DOTS.sub(lambda match: f"...{match['asked']}{match['close']} ", _LEADING.sub("", text))
@@ -199,8 +199,8 @@ def _read(token: str, before: str, after: str, language: str) -> _Token:
         is_ordinal = core.isdigit() and language in ORDINAL_POINTS
         return _Token(f"{begin}{core}." if is_ordinal else f"{begin}{_linked(core)}{close}", ends=False)
     names_on = bool(_INITIAL.fullmatch(after))
-    if marks == "." and (abbreviated := _abbreviation(core, before, following, language, names_on=names_on)):
-        return _Token(f"{begin}{abbreviated.text}{close}", abbreviated.ends)
+    if marks == "." and (short := _abbreviation(core, before, following, language, names_on=names_on)):
+        return _Token(f"{begin}{short.text}{close}", short.ends)
     if marks == "." and core[-1:].isdigit() and language != "eng":
         return _Token(f"{begin}{core}{close} .", ends=True)  # not the point of an ordinal number
     quoted = close.strip(",;:") and following[:1].islower()  # "Go!" he said

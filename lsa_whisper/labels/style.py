@@ -44,8 +44,8 @@ class Labels:
         if self.style not in STYLES:
             raise LsaWhisperError(f"labels: no style {self.style!r}; choose one of {', '.join(STYLES)}")
         if self.version not in VERSIONS:
-            known = ", ".join(map(str, VERSIONS))
-            raise LsaWhisperError(f"labels: no version {self.version!r}; this package knows {known}, a newer may more")
+            names = ", ".join(map(str, VERSIONS))
+            raise LsaWhisperError(f"labels: no version {self.version!r}; this package knows {names}, a newer may more")
 
     @property
     def name(self) -> str:
@@ -78,9 +78,9 @@ class Labels:
         """Return the labels of an :meth:`as_dict` mapping; unknown fields are an error."""
         if not isinstance(fields, Mapping):
             raise LsaWhisperError(f"labels: style, roles, version and prompt are to be named, not {str(fields)[:40]!r}")
-        known = {each.name for each in dataclasses.fields(cls)}
-        if extra := sorted(set(fields) - known):
-            raise LsaWhisperError(f"labels: unknown fields {', '.join(extra)}; known are {', '.join(sorted(known))}")
+        names = {entry.name for entry in dataclasses.fields(cls)}
+        if extra := sorted(set(fields) - names):
+            raise LsaWhisperError(f"labels: unknown fields {', '.join(extra)}; known are {', '.join(sorted(names))}")
         return cls(**fields)
 
 
@@ -132,5 +132,5 @@ def encode(utterance: Utterance, labels: Labels) -> str:
 
 
 def _sentence(words: Sequence[str], terminator: str) -> str:
-    transcribed = [word for word in words if word not in UNTRANSCRIBED]
-    return " ".join(transcribed) + (terminator[-1:] if terminator[-1:] in ("?", "!") else ".") if transcribed else ""
+    spoken = [word for word in words if word not in UNTRANSCRIBED]
+    return " ".join(spoken) + (terminator[-1:] if terminator[-1:] in ("?", "!") else ".") if spoken else ""

@@ -39,11 +39,11 @@ def words_of_tokens(texts: Sequence[str], words: Sequence[str]) -> list[tuple[in
     [(0, True), (1, True), (1, True), (1, False)]
     """
     places = _words_in_tokens(texts, words)
-    found, last = [], 0
+    result, last = [], 0
     for at in range(len(texts)):
         last = max([last, *places.get(at, ())[:1]])
-        found.append((last, at in places))
-    return found
+        result.append((last, at in places))
+    return result
 
 
 def begins_word(texts: Sequence[str]) -> list[bool]:
@@ -54,8 +54,8 @@ def begins_word(texts: Sequence[str]) -> list[bool]:
     """
     if not any(text.startswith(" ") for text in texts):
         return [True] * len(texts)
-    spoken = [is_onset(text) or (text.startswith(" ") and bool(letters_of(text))) for text in texts]
-    return [here and not (at and is_onset(texts[at - 1])) for at, here in enumerate(spoken)]
+    onsets = [is_onset(text) or (text.startswith(" ") and bool(letters_of(text))) for text in texts]
+    return [onset and not (at and is_onset(texts[at - 1])) for at, onset in enumerate(onsets)]
 
 
 def is_onset(text: str) -> bool:
@@ -71,10 +71,10 @@ def _words_in_tokens(texts: Sequence[str], words: Sequence[str]) -> dict[int, li
     token_of: list[int] = []
     for at, own in enumerate(_spoken_letters(texts)):
         letters, token_of = letters + own, token_of + [at] * len(own)
-    spelled = "".join(map(letters_of, words))
+    word_letters = "".join(map(letters_of, words))
     word_of = [at for at, word in enumerate(words) for _ in letters_of(word)]
     places: dict[int, list[int]] = {}
-    for part in Indel.opcodes(letters, spelled):
+    for part in Indel.opcodes(letters, word_letters):
         if part.tag == "equal":
             for source in range(part.src_start, part.src_end):
                 places.setdefault(token_of[source], []).append(word_of[part.dest_start + source - part.src_start])
@@ -109,13 +109,13 @@ def token_places(texts: Sequence[str], words: Sequence[str]) -> list[TokenPlace 
     >>> token_places([" go", "at", "."], ["goat"])
     [TokenPlace(first=0, start=0.0, last=0, end=0.5), TokenPlace(first=0, start=0.5, last=0, end=1.0), None]
     """
-    heard = _words_in_tokens(texts, words)
+    by_token = _words_in_tokens(texts, words)
     sizes = [0] * len(words)
     spans: dict[int, tuple[tuple[int, int], tuple[int, int]]] = {}
-    for at in sorted(heard):
-        first, last = heard[at][0], heard[at][-1]
+    for at in sorted(by_token):
+        first, last = by_token[at][0], by_token[at][-1]
         start = sizes[first]
-        for word in dict.fromkeys(heard[at]):
+        for word in dict.fromkeys(by_token[at]):
             sizes[word] += max(1, len(letters_of(texts[at]))) if first == last else 1
         spans[at] = (first, start), (last, sizes[last])
     places: list[TokenPlace | None] = [None] * len(texts)
@@ -166,9 +166,9 @@ def in_speaker_code(texts: Sequence[str]) -> list[bool]:
 def _matched(pattern: re.Pattern[str], texts: Sequence[str]) -> list[list[bool]]:
     """Return for each character of each text whether it belongs to a match in all texts together."""
     whole = "".join(texts)
-    matched = {place for match in pattern.finditer(whole) for place in range(*match.span())}
+    inside = {place for match in pattern.finditer(whole) for place in range(*match.span())}
     ends = list(accumulate(map(len, texts), initial=0))
-    return [[place in matched for place in range(first, last)] for first, last in pairwise(ends)]
+    return [[place in inside for place in range(first, last)] for first, last in pairwise(ends)]
 
 
 def letters_of(text: str) -> str:
@@ -198,16 +198,16 @@ def characters(labels: Labels) -> set[str]:
     ['!', "'", '-', '.', '?']
     """
     if labels.style == "chat":
-        needed = {*_RUNS, *_PAUSES, *LABEL_TERMINATORS}
-        needed |= {"".join(pair) for pair in product(_OPENING, _OPENING)}
-        needed |= {"".join(pair) for pair in product(_CLOSING, _CLOSING)}
+        strings = {*_RUNS, *_PAUSES, *LABEL_TERMINATORS}
+        strings |= {"".join(pair) for pair in product(_OPENING, _OPENING)}
+        strings |= {"".join(pair) for pair in product(_CLOSING, _CLOSING)}
         if labels.version > 1:
-            needed |= {*LABEL_SYMBOLS, *LABEL_ENDINGS, *_BEHIND}
-            needed |= {"".join(pair) for pair in product(("", *_BEHIND[:3]), LABEL_ENDINGS)}
-            needed |= {"".join(pair) for pair in product(LABEL_SYMBOLS, _OPENING)}
+            strings |= {*LABEL_SYMBOLS, *LABEL_ENDINGS, *_BEHIND}
+            strings |= {"".join(pair) for pair in product(("", *_BEHIND[:3]), LABEL_ENDINGS)}
+            strings |= {"".join(pair) for pair in product(LABEL_SYMBOLS, _OPENING)}
     else:
-        needed = {".", "?", "!", "'", "-"}
-    return needed | ({"*", ":"} if labels.roles else set())
+        strings = {".", "?", "!", "'", "-"}
+    return strings | ({"*", ":"} if labels.roles else set())
 
 
 def tokens_to_allow(tokenizer: Any, labels: Labels) -> set[int]:

@@ -57,11 +57,11 @@ def remove_copies(path: Path) -> None:
 
 
 def _drop(folder: Path, name: str, but: Path | None = None) -> None:
-    ours = re.compile(rf"{re.escape(name)}\.[0-9a-f]{{16}}\.arrow")
+    pattern = re.compile(rf"{re.escape(name)}\.[0-9a-f]{{16}}\.arrow")
     with suppress(OSError):  # there is no such folder, or, on Windows, another process still reads the copy
-        for left in folder.iterdir():
-            if left != but and ours.fullmatch(left.name):
-                left.unlink(missing_ok=True)
+        for path in folder.iterdir():
+            if path != but and pattern.fullmatch(path.name):
+                path.unlink(missing_ok=True)
 
 
 def _beside(rows: Path) -> str:
@@ -78,17 +78,17 @@ def _places(rows: Path) -> list[tuple[Path, str]]:
     """Return the folders where a copy may lie, and how its name begins there."""
     import datasets
 
-    cached = hashlib.sha256(os.fsencode(rows.absolute())).hexdigest()[:16]
+    name = hashlib.sha256(os.fsencode(rows.absolute())).hexdigest()[:16]
     cache = Path(datasets.config.HF_DATASETS_CACHE) / "lsa_whisper"
-    return [(rows.parent, _beside(rows)), (cache, cached)]
+    return [(rows.parent, _beside(rows)), (cache, name)]
 
 
 def _copied(rows: Path, digest: str) -> Path:
     """Return the path of the copy, created if missing; copies of earlier versions of the manifest are removed."""
     places = _places(rows)
     copies = [folder / f"{name}.{digest}.arrow" for folder, name in places]
-    usable = [one for one in copies if is_unicode(str(one))] or copies  # Arrow opens no other names
-    copy = next((one for one in usable if one.is_file()), None) or _new_copy(rows, usable)
+    usable = [path for path in copies if is_unicode(str(path))] or copies  # Arrow opens no other names
+    copy = next((path for path in usable if path.is_file()), None) or _new_copy(rows, usable)
     for folder, name in places:
         _drop(folder, name, but=copy)
     return copy

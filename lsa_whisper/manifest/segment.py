@@ -45,16 +45,16 @@ def serialize_word_times(words: Iterable[tuple[str, TimeSpan | None]], window: T
     >>> serialize_word_times([("I", TimeSpan(1100, 1250)), ("see", None)], TimeSpan(1000, 2000))
     '0.10 0.25 I - - see'
     """
-    fields, known = [], False
+    fields, has_times = [], False
     for text, span in words:
         if not text or any(letter.isspace() for letter in text):
             continue
         inside = span is not None and window.start_ms <= span.start_ms < span.end_ms <= window.end_ms
-        known = known or inside
+        has_times = has_times or inside
         edges = (span.start_ms, span.end_ms) if span is not None and inside else ()
         fields += [*(f"{(edge - window.start_ms) / 1000:.2f}" for edge in edges)] or ["-", "-"]
         fields.append(text)
-    return " ".join(fields) if known else ""
+    return " ".join(fields) if has_times else ""
 
 
 def parse_word_times(column: str) -> tuple[WordTime, ...]:

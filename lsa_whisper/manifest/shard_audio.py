@@ -33,17 +33,17 @@ def unreadable_manifest(path: Path, error: OSError) -> ManifestError:
 
 def _manifest_files(path: Path) -> list[Path]:
     if path.is_dir():
-        found = sorted(path.glob("*.parquet"))
-        splits = [split for split in _SPLIT_FILE if any(each.name.startswith(split) for each in found)]
+        shards = sorted(path.glob("*.parquet"))
+        splits = [split for split in _SPLIT_FILE if any(shard.name.startswith(split) for shard in shards)]
         if len(splits) > 1:
             raise ManifestError(f"{path}: has shards of several splits; name one, such as {path}/{splits[0]}*.parquet")
     elif any(sign in path.name for sign in "*?[") and not path.exists():
-        found = sorted(path.parent.glob(path.name))
+        shards = sorted(path.parent.glob(path.name))
     else:
         return [path]
-    if not found:
+    if not shards:
         raise ManifestError(f"{path}: no Parquet shards there; make some with 'lsa-whisper prepare --shards'")
-    return found
+    return shards
 
 
 def is_manifest(path: Path | str) -> bool:
@@ -86,19 +86,19 @@ def open_audio(path: Path | str) -> ShardAudio | None:
         ManifestError: There are no shards, or one cannot be read.
     """
     files = manifest_files(path)
-    if any(each.suffix != ".parquet" for each in files):
+    if any(shard.suffix != ".parquet" for shard in files):
         return None
     import pyarrow.parquet as pq
 
     rows = []
-    for each in files:
+    for shard in files:
         try:
-            with each.open("rb") as source, pq.ParquetFile(source) as file:
+            with shard.open("rb") as source, pq.ParquetFile(source) as file:
                 if "audio" not in file.schema_arrow.names:
                     return None
                 rows.append(file.metadata.num_rows)
         except (OSError, ValueError) as error:
-            raise ManifestError(f"{each}: not a Parquet file that can be read; prepare the data again") from error
+            raise ManifestError(f"{shard}: not a Parquet file that can be read; prepare the data again") from error
     return ShardAudio(files, rows)
 
 

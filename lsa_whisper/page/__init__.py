@@ -62,14 +62,14 @@ def write_report_files(out: Path, texts: Mapping[str, str]) -> None:
     """
     try:
         with write_lock(out / "report"):
-            for left in out.glob(f"{_UNFINISHED}*"):  # of a process that was killed
-                shutil.rmtree(left, ignore_errors=True)
-            with tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=out) as unfinished:
+            for rest in out.glob(f"{_UNFINISHED}*"):  # of a process that was killed
+                shutil.rmtree(rest, ignore_errors=True)
+            with tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=out) as staging:
                 for name, text in texts.items():
                     # A file name that is not UTF-8 arrives as lone surrogates; JSON escapes them the same way.
-                    replace_file(text.encode("utf-8", "backslashreplace").decode("utf-8"), Path(unfinished, name))
+                    replace_file(text.encode("utf-8", "backslashreplace").decode("utf-8"), Path(staging, name))
                 for name in texts:
-                    Path(unfinished, name).replace(out / name)
+                    Path(staging, name).replace(out / name)
     except OSError as error:
         with suppress(OSError):
             out.rmdir()  # only if it is empty

@@ -48,8 +48,8 @@ def check_page_language(code: str) -> None:
         LsaWhisperError: Always with the known ones.
     """
     if code not in PAGE_LANGUAGES:
-        known = ", ".join(PAGE_LANGUAGES)
-        raise LsaWhisperError(f"`page_language={code}`: pages are not translated into it; choose one of {known}")
+        codes = ", ".join(PAGE_LANGUAGES)
+        raise LsaWhisperError(f"`page_language={code}`: pages are not translated into it; choose one of {codes}")
 
 
 def language_of_page() -> str:

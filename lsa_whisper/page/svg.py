@@ -136,15 +136,15 @@ def _names_at_lines(axes: Axes, plot: Plot) -> None:
     ends = {curve.series: curve.points[-1][1] for curve in plot.curves}
     ends |= {level.series: level.y for level in plot.levels if not level.dashed}
     if not ends:
-        drawn = dict.fromkeys(mark.series for mark in plot.marks)
+        legend = dict.fromkeys(mark.series for mark in plot.marks)
         handles = [
-            axes.plot([], [], _MARKERS[n % _SERIES], color=_color(n), label=_short(plot.names[n]))[0] for n in drawn
+            axes.plot([], [], _MARKERS[n % _SERIES], color=_color(n), label=_short(plot.names[n]))[0] for n in legend
         ]
         axes.legend(handles=handles, loc="upper left", frameon=False, labelcolor=INK)
         return
     low, high = axes.get_ylim()
     least, at = 0.065 * (high - low), low - (high - low)
-    for series, end in sorted(ends.items(), key=lambda each: each[1]):
+    for series, end in sorted(ends.items(), key=lambda item: item[1]):
         at = max(end, at + least)  # names that would cover each other move up
         axes.annotate(
             _short(plot.names[series]),

@@ -18,6 +18,7 @@ from lsa_whisper.preparation.advice import bullet_hint, grouping_notes, recordin
 from lsa_whisper.preparation.assign_splits import assign_splits, unmatched_card_ids
 from lsa_whisper.preparation.folder import PARTS_FOLDER, SUMMARY, finish_part, join
 from lsa_whisper.preparation.parallel import map_parallel
+from lsa_whisper.preparation.relabelling import LEAST_PROBABILITY, RELABELLED_FOLDER, Relabelling
 from lsa_whisper.preparation.session import PrepareOptions
 from lsa_whisper.preparation.spliced_session import profile_of
 from lsa_whisper.preparation.statistics import Prepared
@@ -58,6 +59,8 @@ def prepare(
     splice: float = 0.0,
     splice_profile: Path | None = None,
     train_only: bool = False,
+    relabel: str | Path | None = None,
+    relabel_threshold: float = LEAST_PROBABILITY,
 ) -> Prepared:
     """Write training windows of ``corpora`` to the folder ``out`` and return a summary.
 
@@ -99,11 +102,17 @@ def prepare(
             or ``fluent-adults`` for the shipped profile of adults in meetings. Default: that of the train sessions.
         train_only: Put all sessions into train that no card assigns: of very little data, a dev or test set says
             nothing.
+        relabel: A model that listens to the train recordings. Filled pauses, repetitions and cut-off words that it
+            hears and the transcripts lack are added to copies of these in ``relabelled`` of the output folder, and
+            train is made of the copies. Dev and test, and the transcripts themselves, stay as they are. A copy that a
+            person has corrected is kept.
+        relabel_threshold: The least probability of what is added, above 0 and at most 1.
 
     Raises:
         AudioError: A recording was removed before it was written to a shard.
+        CheckpointError: The model of ``relabel`` cannot be used.
         CorpusError: A corpus is missing, has no transcript with a readable recording, or no usable utterance; or a
-            split that has sessions has no usable utterance.
+            split that has sessions has no usable utterance; or a transcript that is to be relabelled has no times.
         LsaWhisperError: ``labels`` is not a label style.
     """
     named = Labels.from_name(labels)
@@ -119,24 +128,35 @@ def prepare(
         reviewed=reviewed,
         language=language,
         splice=splice,
+        relabel=str(relabel) if relabel is not None else None,
+        relabel_threshold=relabel_threshold if relabel is not None else None,
     )
     _check(out, options, shards, processes)
+    relabelling = Relabelling.of(options.relabel, relabel_threshold, Path(out)) if options.relabel is not None else None
     given = read_profile(splice_profile) if splice_profile else None
     find = partial(discover, media=audio, card=card, repair_bullets=repair_bullets, speaker_from=speaker_from)
     listed = partial(discover_listed, out=Path(out), media=audio, card=card, speaker_from=speaker_from)
     sessions, skipped_files, absent = _discover(corpora, card, find, listed)
+    copies = Path(out).absolute() / RELABELLED_FOLDER
+    sessions = [session for session in sessions if not session.path.absolute().is_relative_to(copies)]
     splits, notes = ([session.split or "train" for session in sessions], []) if train_only else assign_splits(sessions)
     notes += [*absent, *grouping_notes(sessions), *recording_notes(sessions)]
     facts: dict[str, Any] = {"corpora": sorted({session.corpus for session in sessions}), "notes": notes}
-    if splice:
-        train = [session for session, split in zip(sessions, splits, strict=True) if split == "train"]
-        options = dataclasses.replace(options, profile=given or profile_of(train))
+    pairs = list(zip(sessions, splits, strict=True))
+    if relabelling:
+        relabelling.verify(pairs)
     out = Path(out)
     try:
         with write_lock(out / SUMMARY):
             own_folder(out / PARTS_FOLDER)
+            if relabelling:
+                pairs, facts["relabelled"] = relabelling.relabel(pairs)
+                notes.append(relabelling.note(facts["relabelled"]))
+            if splice:
+                train = [session for session, split in pairs if split == "train"]
+                options = dataclasses.replace(options, profile=given or profile_of(train))
             finish = partial(finish_part, options=options, parts=out / PARTS_FOLDER)
-            paths = _finish_parts(list(zip(sessions, splits, strict=True)), finish, processes, skipped_files)
+            paths = _finish_parts(pairs, finish, processes, skipped_files)
             return join(
                 paths,
                 out,

@@ -42,6 +42,8 @@ class PrepareOptions:
     language: str | None = None
     splice: float = 0.0
     profile: DisfluencyProfile | None = None
+    relabel: str | None = None
+    relabel_threshold: float | None = None
     limits: ScreeningLimits = field(default_factory=ScreeningLimits)
 
 

@@ -83,7 +83,7 @@ class WordColumns:
     """The words of some utterances, one behind the other, and their columns, which have edges around each utterance.
 
     Attributes:
-        said: The words.
+        all_words: The words.
         own: The place of each word in the columns.
         ends: The number of the word behind each word's utterance.
         columns: What is known of each word.
@@ -93,22 +93,22 @@ class WordColumns:
     def __init__(self, utterances: Sequence[Sequence[SpokenWord]]):
         """Read the words of ``utterances``."""
         counts = np.array([len(words) for words in utterances], dtype=np.int64)
-        self.said = [word for words in utterances for word in words]
+        self.all_words = [word for words in utterances for word in words]
         self.ends = np.repeat(np.cumsum(counts), counts)
-        to_end = self.ends - np.arange(len(self.said)) - 1
+        to_end = self.ends - np.arange(len(self.all_words)) - 1
         at = np.repeat(counts, counts) - 1 - to_end
         self.own = np.arange(len(at)) + BEFORE + (BEFORE + AFTER) * np.repeat(np.arange(len(counts)), counts)
         self._size = len(at) + (BEFORE + AFTER) * len(counts)
-        self.cut_off = np.array([word.cut_off for word in self.said], dtype=np.int64)
-        self.after_filler = np.array([word.after_filler for word in self.said], dtype=np.int64)
-        after_comma = np.array([word.after_comma for word in self.said], dtype=np.int64)
-        known = Column.read([START, END, *(word.text for word in self.said)])
-        texts = self._spread(known.indices[2:], edge=1)
+        self.cut_off = np.array([word.cut_off for word in self.all_words], dtype=np.int64)
+        self.after_filler = np.array([word.after_filler for word in self.all_words], dtype=np.int64)
+        after_comma = np.array([word.after_comma for word in self.all_words], dtype=np.int64)
+        column = Column.read([START, END, *(word.text for word in self.all_words)])
+        texts = self._spread(column.indices[2:], edge=1)
         firsts = self.own[at == 0]
         texts[firsts - 1] = texts[firsts - 2] = 0
-        text = Column(known.values, texts)
+        text = Column(column.values, texts)
         kind = text.of(word_kind)
-        parted = 4 * np.roll(self.cut_off, 1) + 2 * self.after_filler + after_comma
+        breaks = 4 * np.roll(self.cut_off, 1) + 2 * self.after_filler + after_comma
         self.columns = {
             "always": Column(("always",), np.zeros(self._size, dtype=np.int64)),
             "text": text,
@@ -116,7 +116,7 @@ class WordColumns:
             "kind": kind,
             "broad": kind.of(broad_kind),
             "length": text.of(lambda word: str(min(len(word), 5))),
-            "parted": Column((*_PARTED, ABSENT), self._spread(np.where(at, parted, len(_PARTED)), edge=len(_PARTED))),
+            "parted": Column((*_PARTED, ABSENT), self._spread(np.where(at, breaks, len(_PARTED)), edge=len(_PARTED))),
             "cut off": Column(("False", "True"), self._spread(self.cut_off)),
             "filler": Column(("False", "True", ABSENT), self._spread(self.after_filler, edge=2)),
             "from start": Column.count(self._spread(np.minimum(at, _FAR))),
@@ -125,7 +125,7 @@ class WordColumns:
             "if filler": Column(ONLY_IF, self._spread(self.after_filler)),
             "if comma": Column(ONLY_IF, self._spread(after_comma)),
         }
-        self._signs = _SIGNS if parted.any() else ()
+        self._signs = _SIGNS if breaks.any() else ()
 
     def of_word(self, name: str, words: Numbers, place: int = 0) -> Column:
         """Return the column ``name`` of these ``words``, or of what stands at a ``place`` beside each."""
@@ -133,18 +133,18 @@ class WordColumns:
 
     def tables(self) -> Iterator[Table]:
         """Yield the tables of the words themselves."""
-        everyone = np.arange(len(self.said))
+        everyone = np.arange(len(self.all_words))
         yield Table(everyone, self.columns, (*_WORDS_AROUND, *self._signs, *_BREAKS), self.own)
-        if any(word.span for word in self.said):
+        if any(word.span for word in self.all_words):
             yield Table(everyone, self._times(), _TIMES, self.own)
 
     def kinds(self) -> Table:
         """Return the table of the kinds of the words around each word."""
-        return Table(np.arange(len(self.said)), self.columns, _KINDS_AROUND, self.own)
+        return Table(np.arange(len(self.all_words)), self.columns, _KINDS_AROUND, self.own)
 
     def _times(self) -> dict[str, Column]:
         """Return the silence before each word, and its length, in coarse steps."""
-        spans = [word.span for word in self.said]
+        spans = [word.span for word in self.all_words]
         gaps = [len(_GAPS_MS) + 1] * len(spans)
         for at, (before, after) in enumerate(pairwise(spans), start=1):
             if before and after and self.ends[at - 1] > at:

@@ -34,8 +34,8 @@ class CorpusTagger(Tagger):
         self._model, self._language = LinearChain(weights), language
 
     def _states(self, utterances: Sequence[Sequence[SpokenWord]]) -> Matrix:
-        found = corpus_features(utterances, self._language)
-        return self._model.sums([names for said in found for names in said])
+        by_utterance = corpus_features(utterances, self._language)
+        return self._model.sums([names for words in by_utterance for names in words])
 
 
 def corpus_features(utterances: Sequence[Sequence[SpokenWord]], language: str) -> list[list[list[str]]]:
@@ -49,16 +49,16 @@ def corpus_features(utterances: Sequence[Sequence[SpokenWord]], language: str) -
     >>> [name for name in corpus_features([the_the_dog], "eng")[0][0] if name.startswith("shipped")]
     ['shipped: 0.9', 'shipped begins: 0.9', 'shipped repeat: 0.9', 'shipped revision: 0', 'shipped reformulation: 0']
     """
-    shipped = tagger_for(language)
-    found: Sequence[Sequence[WordProbabilities | None]] = (
-        shipped.all_probabilities(utterances) if shipped else [[None] * len(words) for words in utterances]
+    tagger = tagger_for(language)
+    by_utterance: Sequence[Sequence[WordProbabilities | None]] = (
+        tagger.all_probabilities(utterances) if tagger else [[None] * len(words) for words in utterances]
     )
     return [
         [
-            [*(name for name in names if not name.startswith("word")), *_of_shipped(word), *seen]
-            for names, word, seen in zip(made, probabilities, _around_codes(words), strict=True)
+            [*(name for name in names if not name.startswith("word")), *_of_shipped(word), *around]
+            for names, word, around in zip(rows, probabilities, _around_codes(words), strict=True)
         ]
-        for words, made, probabilities in zip(utterances, features(utterances), found, strict=True)
+        for words, rows, probabilities in zip(utterances, features(utterances), by_utterance, strict=True)
     ]
 
 
@@ -66,8 +66,8 @@ def _of_shipped(word: WordProbabilities | None) -> list[str]:
     """Return the features of a word that the shipped tagger gives it, none without one."""
     if word is None:
         return []
-    found = {"": word.taken_back, " begins": word.begins} | {f" {kind}": value for kind, value in word.kinds.items()}
-    return [f"shipped{name}: {_step(value)}" for name, value in found.items()]
+    values = {"": word.taken_back, " begins": word.begins} | {f" {kind}": value for kind, value in word.kinds.items()}
+    return [f"shipped{name}: {_step(value)}" for name, value in values.items()]
 
 
 def _around_codes(words: Sequence[SpokenWord]) -> list[list[str]]:
@@ -76,7 +76,7 @@ def _around_codes(words: Sequence[SpokenWord]) -> list[list[str]]:
     They say how far ahead the code stands, and whether a word before it is like the word after it: that word and those
     after it are probably what was taken back.
     """
-    made: list[list[str]] = [[] for _ in words]
+    names: list[list[str]] = [[] for _ in words]
     earliest = 0
     for last, word in enumerate(words[:-1]):
         if not word.before_code:
@@ -87,12 +87,12 @@ def _around_codes(words: Sequence[SpokenWord]) -> list[list[str]]:
         for at in near:
             place = "nothing alike" if alike is None else _PLACES[(at > alike) - (at < alike)]
             ahead = f"code {min(last - at, 4)} ahead"
-            made[at] += ["code ahead", ahead, f"{ahead}, {place}", f"code ahead, {place}"]
-            made[at] += [f"code ahead, {place}, {'later' if at else 'first'} word"]
-            made[at] += [f"code ahead, {place}, then {word_class(after.text)}"]
-        made[last + 1].append("after code")
+            names[at] += ["code ahead", ahead, f"{ahead}, {place}", f"code ahead, {place}"]
+            names[at] += [f"code ahead, {place}, {'later' if at else 'first'} word"]
+            names[at] += [f"code ahead, {place}, then {word_class(after.text)}"]
+        names[last + 1].append("after code")
         earliest = last + 1
-    return made
+    return names
 
 
 def _may_replace(later: SpokenWord, word: SpokenWord) -> bool:

@@ -52,12 +52,12 @@ def _likeness(first: str, second: str, first_cut_off: bool, second_cut_off: bool
 
 
 def _same_class(first: str, second: str) -> str:
-    one, other = word_class(first), word_class(second)
-    if one.startswith(OPEN):
+    left, right = word_class(first), word_class(second)
+    if left.startswith(OPEN):
         return ""
-    if one == other:
+    if left == right:
         return "same class"
-    return "related class" if one.split("+")[0] == other.split("+")[0] else ""
+    return "related class" if left.split("+")[0] == right.split("+")[0] else ""
 
 
 MAX_MATCH_LENGTH = 8
@@ -106,13 +106,13 @@ class Likenesses:
 
     def __init__(self, words: WordColumns):
         """Compare the ``words``."""
-        self.words, count = words, len(words.said)
+        self.words, count = words, len(words.all_words)
         ahead = np.arange(2 * MAX_WINDOW + 2)[:, None]
         self.inside = np.zeros((len(ahead), count + len(ahead)), dtype=bool)
         self.inside[1:, :count] = np.arange(count) + ahead[1:] < words.ends
         self.codes = np.zeros(self.inside.shape, dtype=np.int8)
         first, distance = np.nonzero(self._may_be_alike().T)
-        texts, cuts = [word.text for word in words.said], [word.cut_off for word in words.said]
+        texts, cuts = [word.text for word in words.all_words], [word.cut_off for word in words.all_words]
         self.codes[distance, first] = [
             _CODES[_likeness(texts[at], texts[to], cuts[at], cuts[to])]
             for at, to in zip(first.tolist(), (first + distance).tolist(), strict=True)
@@ -121,14 +121,14 @@ class Likenesses:
     def _may_be_alike(self) -> npt.NDArray[np.bool_]:
         """Return which pairs share a stem, a beginning or a class, as whole words must, or are cut off."""
         text = self.words.columns["text"]
-        shared = [text.of(of).indices[self.words.own] for of in (_stem, _beginning, _closed_class)]
+        traits = [text.of(of).indices[self.words.own] for of in (_stem, _beginning, _closed_class)]
         may = np.zeros(self.inside.shape, dtype=bool)
         for distance in range(1, MAX_MATCH_LENGTH + 1):
-            size = max(len(self.words.said) - distance, 0)
-            found = self.words.cut_off[:size] + self.words.cut_off[distance:] > 0
-            for values in shared:
-                found |= values[:size] == values[distance:]
-            may[distance, :size] = found
+            size = max(len(self.words.all_words) - distance, 0)
+            alike = self.words.cut_off[:size] + self.words.cut_off[distance:] > 0
+            for values in traits:
+                alike |= values[:size] == values[distance:]
+            may[distance, :size] = alike
         return may & self.inside
 
     @cached_property
@@ -151,15 +151,15 @@ class Likenesses:
         """Where the word is repeated, and whether its neighbours are too."""
         first, distance, nearer = self.pairs
         second, apart = first + distance, distance > 1
-        found = self.column(distance, first)
+        column = self.column(distance, first)
         columns = {
-            "found": found,
+            "found": column,
             "distance": Column.count(distance),
             "after": Column(
                 (*LIKENESSES, "-"), np.where(apart, self.codes[distance, first + 1], np.int64(len(LIKENESSES)))
             ),
             "before": Column(LIKENESSES, np.where(apart, self.codes[distance, first - 1], np.int64(0))),
-            "class if same": self.words.of_word("class", first).where(found.indices == _CODES["same"]),
+            "class if same": self.words.of_word("class", first).where(column.indices == _CODES["same"]),
             "if first": Column(ONLY_IF, (nearer == 0).astype(np.int64)),
             "if cut off": Column(ONLY_IF, apart * self.words.cut_off[second - 1]),
             "if filler": Column(ONLY_IF, self.words.after_filler[second]),
@@ -168,7 +168,7 @@ class Likenesses:
 
     def _earlier_copies(self) -> Table:
         """The nearest word before each word that it is a copy of, and which words have no copy ahead."""
-        count = len(self.words.said)
+        count = len(self.words.all_words)
         nearest, alike = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
         for distance in range(MAX_WINDOW, 0, -1):
             (first,) = np.nonzero(_MATCHED[self.codes[distance]] == 1)
@@ -194,13 +194,13 @@ class Likenesses:
             for step in range(length):
                 total += _MATCHED[self.codes[length, first + step]]
             parts.append((first, first + length, total / length))
-        first, repair, matched = map(np.concatenate, zip(*parts, strict=True))
+        first, repair, score = map(np.concatenate, zip(*parts, strict=True))
         cut_off, filler = words.cut_off[repair - 1], words.after_filler[repair]
-        matched = matched + 0.2 * cut_off + 0.1 * filler
-        order = np.lexsort((first, repair, first - repair, -matched))
+        score = score + 0.2 * cut_off + 0.1 * filler
+        order = np.lexsort((first, repair, first - repair, -score))
         ((at, best),) = best_around(first, repair, order, 1)
         columns = {
-            "matched": Column.count((matched[best] * 5).astype(np.int64)),
+            "matched": Column.count((score[best] * 5).astype(np.int64)),
             "length": Column.count(np.minimum(repair - first, 4)[best]),
             "to repair": Column.count(repair[best] - at),
             "from start": Column.count(at - first[best]),
@@ -234,5 +234,5 @@ def features(utterances: Sequence[Sequence[SpokenWord]]) -> list[list[list[str]]
     True
     """
     table = WordColumns(utterances)
-    made = iter(names([*table.tables(), *Likenesses(table).tables()], len(table.said)))
-    return [list(islice(made, len(words))) for words in utterances]
+    lists = iter(names([*table.tables(), *Likenesses(table).tables()], len(table.all_words)))
+    return [list(islice(lists, len(words))) for words in utterances]

@@ -48,11 +48,11 @@ class LinearChain:
         for table in tables:
             sums = np.zeros((len(table.words), len(self.labels)))
             for rows in table.known(self._names):
-                (known,) = np.nonzero(rows > 0)
-                if 2 * len(known) > len(rows):
+                (present,) = np.nonzero(rows > 0)
+                if 2 * len(present) > len(rows):
                     sums += self._weights.take(rows, 0)
                 else:
-                    sums[known] += self._weights[rows[known]]
+                    sums[present] += self._weights[rows[present]]
             if table.own is not None:  # a row for each word
                 states += sums
                 continue
@@ -62,13 +62,13 @@ class LinearChain:
 
     def sums(self, words: Iterable[Iterable[str]]) -> Matrix:
         """Return the sum of the weights of the features of each of ``words``."""
-        found: list[int] = []
+        numbers: list[int] = []
         starts = []
         for features in words:
-            starts.append(len(found))
-            found.append(0)  # each word has the row of nothing
-            found += filter(None, self._names.of(features))
-        sums: Matrix = np.add.reduceat(self._weights[found], starts)
+            starts.append(len(numbers))
+            numbers.append(0)  # each word has the row of nothing
+            numbers += filter(None, self._names.of(features))
+        sums: Matrix = np.add.reduceat(self._weights[numbers], starts)
         return sums
 
     def marginals(self, states: Matrix, counts: Sequence[int]) -> Matrix:
@@ -80,13 +80,13 @@ class LinearChain:
         """
         starts = np.cumsum(counts) - np.array(counts)
         longest_last = sorted(range(len(counts)), key=counts.__getitem__)
-        found = np.empty_like(states)
+        probabilities = np.empty_like(states)
         for at in range(0, len(counts), _AT_ONCE):
-            some = longest_last[at : at + _AT_ONCE]
-            places = starts[some][:, None] + np.arange(counts[some[-1]])
-            inside = np.arange(counts[some[-1]]) < np.array([counts[each] for each in some])[:, None]
-            found[places[inside]] = self._marginals(states[np.where(inside, places, 0)], inside)[inside]
-        return found
+            batch = longest_last[at : at + _AT_ONCE]
+            places = starts[batch][:, None] + np.arange(counts[batch[-1]])
+            inside = np.arange(counts[batch[-1]]) < np.array([counts[utterance] for utterance in batch])[:, None]
+            probabilities[places[inside]] = self._marginals(states[np.where(inside, places, 0)], inside)[inside]
+        return probabilities
 
     def _marginals(self, states: Matrix, inside: npt.NDArray[np.bool_]) -> Matrix:
         """Return the probabilities for utterances (first axis) of words (second axis); only those ``inside`` count."""
@@ -108,12 +108,12 @@ class LinearChain:
 
 def weights_of(model: pycrfsuite.Tagger) -> dict[str, Any]:
     """Return the weights of a model of python-crfsuite, ready for JSON."""
-    found = model.info()
-    labels = sorted(found.labels)
+    info = model.info()
+    labels = sorted(info.labels)
     features: dict[str, list[float]] = {}
-    for (name, label), weight in sorted(found.state_features.items()):
+    for (name, label), weight in sorted(info.state_features.items()):
         features.setdefault(name, [0.0] * len(labels))[labels.index(label)] = round(weight, 4)
-    transitions = [[round(found.transitions.get((one, two), 0.0), 4) for two in labels] for one in labels]
+    transitions = [[round(info.transitions.get((left, right), 0.0), 4) for right in labels] for left in labels]
     return {"labels": labels, "transitions": transitions, "features": features}
 
 
@@ -148,19 +148,19 @@ _INDEX = 16
 def _stored_names(data: bytes, at: int) -> list[str]:
     """Return the names in the table at ``at``, in the order of their numbers."""
     count, index = np.frombuffer(data, "<u4", 2, at + _INDEX).tolist()
-    found = []
+    names = []
     for place in np.frombuffer(data, "<u4", count, at + index).tolist():
         _, size = np.frombuffer(data, "<u4", 2, at + place).tolist()
-        found.append(data[at + place + 8 : at + place + 8 + size].rstrip(b"\0").decode())
-    return found
+        names.append(data[at + place + 8 : at + place + 8 + size].rstrip(b"\0").decode())
+    return names
 
 
 def _stored_weights(data: bytes, at: int) -> list[tuple[int, int, int, float]]:
     """Return the weights in a file of CRFsuite: 1 for a transition, what it is from, its label, and the weight."""
     _, count = np.frombuffer(data, "<u4", 2, at + 4)
     fields = [("kind", "<u4"), ("source", "<u4"), ("label", "<u4"), ("weight", "<f8")]
-    found: list[tuple[int, int, int, float]] = np.frombuffer(data, fields, count, at + 12).tolist()
-    return found
+    rows: list[tuple[int, int, int, float]] = np.frombuffer(data, fields, count, at + 12).tolist()
+    return rows
 
 
 def _shares(values: Matrix) -> Matrix:
@@ -169,7 +169,7 @@ def _shares(values: Matrix) -> Matrix:
 
 
 def _checked(numbers: Any, shape: tuple[int, ...]) -> Matrix:
-    found = np.array(numbers, dtype=np.float64)
-    if found.shape != shape or not (np.abs(found) <= _MAX_WEIGHT).all():
+    matrix = np.array(numbers, dtype=np.float64)
+    if matrix.shape != shape or not (np.abs(matrix) <= _MAX_WEIGHT).all():
         raise ValueError(f"{shape} numbers up to {_MAX_WEIGHT:g} are needed")
-    return found
+    return matrix

@@ -66,15 +66,15 @@ def mark_all_retraces(
     tagger = tagger_for(language)
     if tagger is None:
         return [MarkedText(text) for text in texts]
-    said = [spoken_words(text) or [] for text in texts]
+    utterances = [spoken_words(text) or [] for text in texts]
     for at, spans in enumerate(times or ()):
-        if len(spans) == len(said[at]):
-            said[at] = [word._replace(span=span) for word, span in zip(said[at], spans, strict=True)]
-    marked = []
-    for text, words, found in zip(texts, said, find_all_retraces(said, tagger, threshold), strict=True):
-        marks = tuple(_mark(text, words, retrace) for retrace in found)
-        marked.append(MarkedText(_set_all(text, words, found), marks))
-    return marked
+        if len(spans) == len(utterances[at]):
+            utterances[at] = [word._replace(span=span) for word, span in zip(utterances[at], spans, strict=True)]
+    results = []
+    for text, words, retraces in zip(texts, utterances, find_all_retraces(utterances, tagger, threshold), strict=True):
+        marks = tuple(_mark(text, words, retrace) for retrace in retraces)
+        results.append(MarkedText(_set_all(text, words, retraces), marks))
+    return results
 
 
 def add_retraces(text: str, tagger: Tagger, threshold: float = CAREFUL) -> str:
@@ -115,9 +115,9 @@ def _whole_groups(text: str, tagger: Tagger) -> str:
         return text
     for retrace in reversed(find_retraces(words, tagger, _IN_GROUP)):
         end = retrace.last + 1
-        marked = next((at for at in range(retrace.first, end) if words[at].retrace != NOT_TAKEN_BACK), end)
-        if marked < end and words[end - 1].before_code and _end_of_group(words, marked) == end:
-            kind = words[marked].retrace.partition(" ")[2]
+        first = next((at for at in range(retrace.first, end) if words[at].retrace != NOT_TAKEN_BACK), end)
+        if first < end and words[end - 1].before_code and _end_of_group(words, first) == end:
+            kind = words[first].retrace.partition(" ")[2]
             code = retrace.code if kind in tagger.kinds else KINDS[kind]
             text = _regroup(text, words, retrace.first, end, code)
     return text
@@ -161,25 +161,25 @@ def _regroup(text: str, words: Sequence[SpokenWord], begin: int, end: int, new_c
     """Return ``text`` with the words from ``begin`` to before ``end``, whose last have a code, in one group."""
     start, code = words[begin].start, _CODE.search(text, words[end - 1].start)
     inside = text[start : code.start() if code else None].rstrip()
-    grouped = text[:start].endswith("<") and inside.endswith(">")
-    group = inside.removesuffix(">") if grouped else _GROUP.sub(r"\1", inside)
+    in_group = text[:start].endswith("<") and inside.endswith(">")
+    group = inside.removesuffix(">") if in_group else _GROUP.sub(r"\1", inside)
     if code is None or "<" in group or ">" in group:
         return text  # groups within groups
-    written = f"<{group}>" if begin + 1 < end else group
-    return f"{text[: start - grouped]}{written} {new_code}{text[code.end() :]}"
+    body = f"<{group}>" if begin + 1 < end else group
+    return f"{text[: start - in_group]}{body} {new_code}{text[code.end() :]}"
 
 
-def _set_all(text: str, words: Sequence[SpokenWord], found: Sequence[Retrace]) -> str:
-    """Return ``text`` with the codes of what was ``found``, in order and without overlaps."""
+def _set_all(text: str, words: Sequence[SpokenWord], retraces: Sequence[Retrace]) -> str:
+    """Return ``text`` with the codes of ``retraces``, which are in order and without overlaps."""
     pieces: list[str] = []
-    done = 0
-    for retrace in found:
+    position = 0
+    for retrace in retraces:
         start, end = words[retrace.first].start, words[retrace.last].end
         inside = text[start:end]
         alone = retrace.first == retrace.last and "[" not in inside
-        pieces.append(f"{text[done:start]}{inside if alone else f'<{inside}>'} {retrace.code}")
-        done = end
-    return "".join([*pieces, text[done:]])
+        pieces.append(f"{text[position:start]}{inside if alone else f'<{inside}>'} {retrace.code}")
+        position = end
+    return "".join([*pieces, text[position:]])
 
 
 def _mark(text: str, words: Sequence[SpokenWord], retrace: Retrace) -> Mark:

@@ -39,13 +39,13 @@ class MarkedFile:
         source: The original.
         target: The marked copy; the table of marks stands beside it (``.marks.csv``).
         marks: How many retraces were set.
-        kept: Utterances that already had retraces or groups and were left as they are.
+        unchanged: Utterances that already had retraces or groups and were left as they are.
     """
 
     source: Path
     target: Path
     marks: int
-    kept: int
+    unchanged: int
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,11 @@ class MarkResult:
 
     def __str__(self) -> str:
         lines = [
-            f"{one.target}: {one.marks} retraces" + (f", {one.kept} utterances already marked" if one.kept else "")
-            for one in self.files
+            f"{file.target}: {file.marks} retraces"
+            + (f", {file.unchanged} utterances already marked" if file.unchanged else "")
+            for file in self.files
         ]
-        return "\n".join([*lines, *(f"not marked: {one.path} ({one.reason})" for one in self.failed)])
+        return "\n".join([*lines, *(f"not marked: {failure.path} ({failure.reason})" for failure in self.failed)])
 
 
 @private_umask()
@@ -89,50 +90,56 @@ def mark(
     """
     if not 0 < threshold < 1:
         raise LsaWhisperError(f"`threshold={threshold}`: choose a probability above 0 and below 1, such as {THRESHOLD}")
-    done: list[MarkedFile] = []
+    files: list[MarkedFile] = []
     sources, failed = _sources([Path(transcript) for transcript in transcripts], Path(out))
     for source, name in sources:
         try:
             verify_inside(Path(out) / name, Path(out))
-            done.append(_mark_file(source, Path(out) / name, threshold, language))
+            files.append(_mark_file(source, Path(out) / name, threshold, language))
         except LsaWhisperError as error:
             failed.append(FailedFile(source, str(error)))
-    return MarkResult(tuple(done), tuple(failed))
+    return MarkResult(tuple(files), tuple(failed))
 
 
 def _sources(transcripts: Sequence[Path], out: Path) -> tuple[list[tuple[Path, Path]], list[FailedFile]]:
     """Return each transcript with its name below the output folder, and the folders that cannot be read."""
-    found: list[tuple[Path, Path]] = []
+    sources: list[tuple[Path, Path]] = []
     unreadable: list[FailedFile] = []
-    for given in transcripts:
-        if not given.is_dir():
-            found.append((given, Path(given.name)))
+    for transcript in transcripts:
+        if not transcript.is_dir():
+            sources.append((transcript, Path(transcript.name)))
             continue
-        inside, skipped = list_transcripts(given)
+        inside, skipped = list_transcripts(transcript)
         inside = [path for path in inside if out.resolve() not in path.resolve().parents]
         if not inside and not skipped:
-            raise LsaWhisperError(f"{given}: no .cha file in this folder; name the folder of the transcripts")
-        found += [(path, path.relative_to(given)) for path in inside]
+            raise LsaWhisperError(f"{transcript}: no .cha file in this folder; name the folder of the transcripts")
+        sources += [(path, path.relative_to(transcript)) for path in inside]
         unreadable += skipped
-    return found, unreadable
+    return sources, unreadable
 
 
 def _mark_file(source: Path, target: Path, threshold: float, language: str | None) -> MarkedFile:
     transcript = chat.read(source)
     if not transcript.utterances:
         raise LsaWhisperError(f"{source}: no utterances; is this a CHAT transcript?")
-    chosen = language or next(iter(transcript.languages), "eng")
+    code = language or next(iter(transcript.languages), "eng")
     unmarked = [utterance for utterance in transcript.utterances if spoken_words(utterance.body) is not None]
-    bodies = [_mark_words(each.body, fillers(chosen)) for each in unmarked]
-    times = [_times(each, body, fillers(chosen)) for each, body in zip(unmarked, bodies, strict=True)]
-    found = mark_all_retraces(bodies, language=chosen, threshold=threshold, times=times)
-    marked = {id(each): (_with_text(each, one.text), one.marks) for each, one in zip(unmarked, found, strict=True)}
+    bodies = [_mark_words(utterance.body, fillers(code)) for utterance in unmarked]
+    times = [_times(utterance, body, fillers(code)) for utterance, body in zip(unmarked, bodies, strict=True)]
+    results = mark_all_retraces(bodies, language=code, threshold=threshold, times=times)
+    changes = {
+        id(utterance): (_with_text(utterance, result.text), result.marks)
+        for utterance, result in zip(unmarked, results, strict=True)
+    }
     rows: list[tuple[object, ...]] = []
     blocks: list[chat.Line | chat.Utterance] = []
     for block in transcript.blocks:
-        now, marks = marked.get(id(block), (block, ()))
+        now, marks = changes.get(id(block), (block, ()))
         if isinstance(now, chat.Utterance):
-            rows += [(now.line, now.speaker, one.words, one.code, one.confidence, now.text) for one in marks]
+            rows += [
+                (now.line, now.speaker, proposal.words, proposal.code, proposal.confidence, now.text)
+                for proposal in marks
+            ]
         blocks.append(now)
     text = chat.serialize(replace(transcript, blocks=blocks))
     table = io.StringIO()

@@ -7,9 +7,8 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from lsa_whisper.chat.codes import UNTRANSCRIBED
-from lsa_whisper.retraces.frames import FRAME_CONFIDENCE, frames
 from lsa_whisper.retraces.tagger import KINDS, THRESHOLD, Tagger, WordProbabilities
-from lsa_whisper.retraces.word_kinds import OPEN, word_class
+from lsa_whisper.retraces.word_kinds import CLOSED_CLASSES, OPEN, word_class, word_kind
 from lsa_whisper.retraces.words import SpokenWord
 
 EMPHATIC = frozenset(("very", "really", "bye", "no", "yeah", "yes", "ha", "so", "night", "there", "knock", "choo"))
@@ -23,6 +22,15 @@ _MIN_BEFORE_COMMA = 0.6
 _LINKS = frozenset(("and", "or"))
 _PREDICATES = (OPEN, "be", "have", "do", "modal", "negation", "adverb")
 """Classes of words that may follow a subject."""
+FRAME_CONFIDENCE = 0.33
+"""How sure those are that the grammar shows: annotators marked 8 of the 24 in 28 meetings, and left most of the others
+without any type."""
+
+_SUBJECTS = frozenset(["i", "you", "he", "she", "it", "we", "they"])
+_BE = frozenset(CLOSED_CLASSES["be"].split())
+_VERBS = ("be", "have", "do", "modal", "verb", "verb-s", "past")
+_NOT_A_VERB = "like"
+_MAX_FRAME = 4
 
 
 class Retrace(NamedTuple):
@@ -54,14 +62,20 @@ def find_all_retraces(
 ) -> list[list[Retrace]]:
     """Return what :func:`find_retraces` finds in each of ``utterances``, in less time for each."""
     several = [words for words in utterances if len(words) > 1]
-    found = iter(tagger.all_probabilities(several, threshold / 2))  # the others are asked for no more than this
-    return [_in_utterance(words, next(found), threshold) if len(words) > 1 else [] for words in utterances]
+    probabilities = iter(tagger.all_probabilities(several, threshold / 2))  # the others are asked for no more than this
+    return [_in_utterance(words, next(probabilities), threshold) if len(words) > 1 else [] for words in utterances]
 
 
-def _in_utterance(words: Sequence[SpokenWord], found: Sequence[WordProbabilities], threshold: float) -> list[Retrace]:
-    if not any(map(_TAKEN_BACK, found)):
+def _in_utterance(
+    words: Sequence[SpokenWord], probabilities: Sequence[WordProbabilities], threshold: float
+) -> list[Retrace]:
+    if not any(map(_TAKEN_BACK, probabilities)):
         return list(_by_grammar(words, [], threshold))
-    retraces = (_retrace(found, first, last) for first, last in _groups(found, threshold) if last + 1 < len(words))
+    retraces = (
+        _retrace(probabilities, first, last)
+        for first, last in _groups(probabilities, threshold)
+        if last + 1 < len(words)
+    )
     learned = [
         part
         for whole in retraces
@@ -69,30 +83,30 @@ def _in_utterance(words: Sequence[SpokenWord], found: Sequence[WordProbabilities
         if not all(word.cut_off for word in words[part.first : part.last + 1]) and not _is_fluent(words, part)
     ]
     learned = _with_further_copies(words, learned)
-    return sorted([*learned, *_by_grammar(words, learned, threshold)], key=lambda each: each.first)
+    return sorted([*learned, *_by_grammar(words, learned, threshold)], key=lambda retrace: retrace.first)
 
 
 def _with_further_copies(words: Sequence[SpokenWord], learned: Sequence[Retrace]) -> list[Retrace]:
     """Return the retraces with all copies of a repetition: of *thank you* four times, three are taken back."""
     texts = [word.text for word in words]
-    chained: list[Retrace] = []
-    for each in sorted(learned, key=lambda each: each.first):
-        if chained and each.first <= chained[-1].last:
+    chain: list[Retrace] = []
+    for retrace in sorted(learned, key=lambda retrace: retrace.first):
+        if chain and retrace.first <= chain[-1].last:
             continue  # inside a further copy
-        chained.append(each)
-        length, after = each.last + 1 - each.first, each.last + 1
-        said = texts[each.first : after]
-        while each.code == "[/]" and texts[after : after + 2 * length] == 2 * said:
-            chained.append(each._replace(first=after, last=after + length - 1))
+        chain.append(retrace)
+        length, after = retrace.last + 1 - retrace.first, retrace.last + 1
+        phrase = texts[retrace.first : after]
+        while retrace.code == "[/]" and texts[after : after + 2 * length] == 2 * phrase:
+            chain.append(retrace._replace(first=after, last=after + length - 1))
             after += length
-    return chained
+    return chain
 
 
 def _by_grammar(words: Sequence[SpokenWord], learned: Sequence[Retrace], threshold: float) -> Iterator[Retrace]:
     """Yield the retraces that the grammar shows and that touch none of those that were ``learned``."""
-    found = list(frames(words)) if threshold <= FRAME_CONFIDENCE else []
-    taken = {at for each in learned for at in range(each.first, each.last + 2)} if found else set()
-    for first, last in found:
+    spans = list(frames(words)) if threshold <= FRAME_CONFIDENCE else []
+    taken = {at for retrace in learned for at in range(retrace.first, retrace.last + 2)} if spans else set()
+    for first, last in spans:
         if taken.isdisjoint(range(first, last + 2)):
             yield Retrace(first, last, "[//]", FRAME_CONFIDENCE)
             taken |= set(range(first, last + 2))
@@ -118,9 +132,9 @@ def _repair(words: Sequence[SpokenWord], retrace: Retrace) -> int:
 def _same_kind(words: Sequence[SpokenWord], retrace: Retrace) -> Retrace:
     """Return ``retrace`` as a revision where one word is put for another of its class: *he she*, *a the*."""
     word, after = words[retrace.first], words[_repair(words, retrace)]
-    one = retrace.first == retrace.last and retrace.code == "[///]"
+    alone = retrace.first == retrace.last and retrace.code == "[///]"
     alike = not word_class(word.text).startswith(OPEN) and word_class(word.text) == word_class(after.text)
-    return retrace._replace(code="[//]") if one and alike else retrace
+    return retrace._replace(code="[//]") if alone and alike else retrace
 
 
 def _is_fluent(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
@@ -177,10 +191,10 @@ def _is_emphasis(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
     return retrace.code == "[/]" and word.text in EMPHATIC and retrace.first == retrace.last and not after.after_filler
 
 
-def _groups(found: Sequence[WordProbabilities], threshold: float) -> Iterator[tuple[int, int]]:
+def _groups(probabilities: Sequence[WordProbabilities], threshold: float) -> Iterator[tuple[int, int]]:
     """Yield runs of likely words; a new run starts where a retrace probably begins."""
     first = None
-    for at, word in enumerate(found):
+    for at, word in enumerate(probabilities):
         likely = word.taken_back >= threshold
         if first is not None and (not likely or word.begins > word.taken_back / 2):
             yield first, at - 1
@@ -188,11 +202,11 @@ def _groups(found: Sequence[WordProbabilities], threshold: float) -> Iterator[tu
         if likely and first is None:
             first = at
     if first is not None:
-        yield first, len(found) - 1
+        yield first, len(probabilities) - 1
 
 
-def _retrace(found: Sequence[WordProbabilities], first: int, last: int) -> Retrace:
-    inside = found[first : last + 1]
+def _retrace(probabilities: Sequence[WordProbabilities], first: int, last: int) -> Retrace:
+    inside = probabilities[first : last + 1]
     kind = max(inside[0].kinds, key=lambda name: sum(word.kinds[name] for word in inside))
     return Retrace(first, last, KINDS[kind], sum(word.taken_back for word in inside) / len(inside))
 
@@ -214,3 +228,41 @@ def _copies(words: Sequence[SpokenWord], retrace: Retrace) -> list[Retrace]:
 
 def _same_again(texts: Sequence[str], at: int, length: int) -> bool:
     return texts[at : at + length] == texts[at + length : at + 2 * length]
+
+
+def frames(words: Sequence[SpokenWord]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last word of retraces that the grammar shows; they are too rare for a tagger to learn.
+
+    These are a subject with its verb before the same verb with another subject (*he went – she went*), and a form of
+    *be* with a bare verb before a verb in the past (*was go – wanted*).
+
+    >>> [list(frames([SpokenWord(word) for word in text.split()])) for text in ("he went she went", "it was go wanted")]
+    [[(0, 1)], [(1, 2)]]
+    """
+    texts = [word.text for word in words]
+    if _BE.isdisjoint(texts) and len(_SUBJECTS.intersection(texts)) < 2:
+        return
+    kinds = list(map(word_kind, texts))
+    for first in range(len(words) - 2):
+        if kinds[first] == "be":
+            length = 2 if kinds[first + 1 : first + 3] == ["verb", "past"] else 0
+        else:
+            length = _length_of_frame(texts[first : first + 2 * _MAX_FRAME], kinds[first + 1])
+        if length and not any(word.cut_off for word in words[first : first + 3]):
+            yield first, first + length - 1
+
+
+def _length_of_frame(texts: Sequence[str], kind: str) -> int:
+    """Return how many of the words from a subject on are repeated behind another subject; 0 for none.
+
+    Args:
+        texts: The words, of which the first may be the subject.
+        kind: The kind of the second one.
+    """
+    if texts[0] not in _SUBJECTS or kind not in _VERBS or texts[1] == _NOT_A_VERB:
+        return 0
+    for length in range(min(_MAX_FRAME, len(texts) // 2), 1, -1):
+        subject = texts[length]
+        if subject in _SUBJECTS and subject != texts[0] and texts[1:length] == texts[length + 1 : 2 * length]:
+            return length
+    return 0

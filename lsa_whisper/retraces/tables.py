@@ -36,12 +36,12 @@ class Template(NamedTuple):
 
 def read_templates(text: str) -> tuple[Template, ...]:
     """Return the templates in ``text``, one on each line."""
-    found = []
+    templates = []
     for line in filter(None, map(str.strip, text.split("\n"))):
         pieces = list(Formatter().parse(line))
         name = "".join(f"{literal}{{}}" if column else literal for literal, column, _, _ in pieces)
-        found.append(Template(name, tuple((column, int(place or 0)) for _, column, place, _ in pieces if column)))
-    return tuple(found)
+        templates.append(Template(name, tuple((column, int(place or 0)) for _, column, place, _ in pieces if column)))
+    return tuple(templates)
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ class Column:
     @classmethod
     def read(cls, values: Iterable[str]) -> Column:
         """Return the column with these ``values``."""
-        known: dict[str, int] = {}
-        indices = [known.setdefault(value, len(known)) for value in values]
-        return cls(list(known), np.array(indices, dtype=np.int64))
+        numbers: dict[str, int] = {}
+        indices = [numbers.setdefault(value, len(numbers)) for value in values]
+        return cls(list(numbers), np.array(indices, dtype=np.int64))
 
     @classmethod
     def count(cls, numbers: Numbers) -> Column:
@@ -65,8 +65,8 @@ class Column:
 
     def of(self, function: Callable[[str], str]) -> Column:
         """Return the column with ``function`` of each value; edges stay."""
-        made = Column.read(value if value in (START, END) else function(value) for value in self.values)
-        return Column(made.values, made.indices[self.indices])
+        column = Column.read(value if value in (START, END) else function(value) for value in self.values)
+        return Column(column.values, column.indices[self.indices])
 
     def at(self, rows: Numbers) -> Column:
         """Return the column of these ``rows`` only."""
@@ -96,9 +96,9 @@ class NumberedNames:
 
     def of_rows(self, name: str, gaps: Sequence[tuple[Sequence[str], Numbers]]) -> Numbers:
         """Return the number of a template's ``name`` with the values of each row in its ``gaps``."""
-        (some,) = np.nonzero(self._may_have(name, gaps))
+        (rows,) = np.nonzero(self._may_have(name, gaps))
         numbers = np.zeros(len(gaps[0][1]), dtype=np.int64)
-        numbers[some] = self.of(_spelled(name, [(values, indices[some]) for values, indices in gaps]))
+        numbers[rows] = self.of(_spelled(name, [(values, indices[rows]) for values, indices in gaps]))
         return numbers
 
     def _may_have(self, name: str, gaps: Iterable[tuple[Sequence[str], Numbers]]) -> npt.NDArray[np.bool_]:
@@ -153,12 +153,12 @@ class Table:
 
     def _combinations(self) -> Iterator[tuple[str, list[tuple[Sequence[str], Numbers]], Numbers]]:
         """Yield, for each template, the values of its gaps, each combination once, and which of these each row has."""
-        placed: dict[tuple[str, int], Numbers] = {}
+        by_part: dict[tuple[str, int], Numbers] = {}
         for name, parts in self.templates:
             for part in parts:
-                if part not in placed:
-                    placed[part] = self._indices(*part)
-            columns = [(self.columns[part[0]].values, placed[part]) for part in parts]
+                if part not in by_part:
+                    by_part[part] = self._indices(*part)
+            columns = [(self.columns[part[0]].values, by_part[part]) for part in parts]
             codes, inverse = _different(columns)
             gaps: list[tuple[Sequence[str], Numbers]] = []
             for values, _ in reversed(columns):
@@ -180,9 +180,9 @@ def _different(columns: Sequence[tuple[Sequence[str], Numbers]]) -> tuple[Number
     if size > _MAX_COUNTED:
         different, inverse = np.unique(codes, return_inverse=True)
         return different, inverse
-    there = np.zeros(size, dtype=bool)
-    there[codes] = True
-    different = np.flatnonzero(there)
+    present = np.zeros(size, dtype=bool)
+    present[codes] = True
+    different = np.flatnonzero(present)
     places = np.empty(size, dtype=np.int64)
     places[different] = np.arange(len(different))
     return different, places[codes]
@@ -190,13 +190,13 @@ def _different(columns: Sequence[tuple[Sequence[str], Numbers]]) -> tuple[Number
 
 def names(tables: Iterable[Table], count: int) -> list[list[str]]:
     """Return the features of each of ``count`` words."""
-    made: list[list[str]] = [[] for _ in range(count)]
+    by_word: list[list[str]] = [[] for _ in range(count)]
     for table in tables:
         for features, inverse in table.features():
             for word, at in zip(table.words.tolist(), inverse.tolist(), strict=True):
                 if ABSENT not in features[at]:
-                    made[word].append(features[at])
-    return made
+                    by_word[word].append(features[at])
+    return by_word
 
 
 def best_around(first: Numbers, end: Numbers, order: Numbers, ranks: int) -> Iterator[tuple[Numbers, Numbers]]:
@@ -216,7 +216,7 @@ def best_around(first: Numbers, end: Numbers, order: Numbers, ranks: int) -> Ite
     for _ in range(ranks):
         best = np.full(end.max(initial=0), len(order))
         np.minimum.at(best, words, places)
-        found = np.flatnonzero(best < len(order))
-        yield found, order[best[found]]
+        inside = np.flatnonzero(best < len(order))
+        yield inside, order[best[inside]]
         others = places != best[words]
         words, places = words[others], places[others]

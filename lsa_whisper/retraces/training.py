@@ -43,8 +43,8 @@ def train(utterances: Iterable[AnnotatedUtterance], path: Path) -> None:
 
     Each utterance is learned twice, the second time without times and commas, because most transcripts have neither.
     """
-    shown = (utterance for utterance in utterances if len(utterance.words) > 1)
-    twice = ((words, each.labels) for each in shown for words in (each.words, bare(each.words)))
+    longer = (utterance for utterance in utterances if len(utterance.words) > 1)
+    twice = ((words, utterance.labels) for utterance in longer for words in (utterance.words, bare(utterance.words)))
     _train(((all_features(words), labels) for words, labels in twice), path, SHIPPED_SETTINGS)
 
 
@@ -74,16 +74,16 @@ def corpus_weights(tiers: Iterable[str], language: str) -> dict[str, Any] | None
 def _with_and_without_codes(utterances: Sequence[Sequence[SpokenWord]], language: str) -> Iterator[_Example]:
     """Yield each utterance with its codes, and without."""
     hidden = corpus_features([hide_codes(words) for words in utterances], language)
-    for words, *both in zip(utterances, corpus_features(utterances, language), hidden, strict=True):
-        for found in both:
-            yield found, [word.retrace for word in words]
+    for words, *pair in zip(utterances, corpus_features(utterances, language), hidden, strict=True):
+        for names in pair:
+            yield names, [word.retrace for word in words]
 
 
 def _train(examples: Iterable[_Example], path: Path, settings: Mapping[str, float]) -> None:
     trainer = pycrfsuite.Trainer(verbose=False)
     trainer.set_params(dict(settings))
-    for found, labels in examples:
-        trainer.append(found, labels)
+    for names, labels in examples:
+        trainer.append(names, labels)
     trainer.train(str(path))
 
 

@@ -104,15 +104,15 @@ def _windows(like: Likenesses) -> Iterator[Table]:
 
     The first words of a window and of its repair are alike or of one kind, or a cut-off word stands between.
     """
-    words, count = like.words, len(like.words.said)
+    words, count = like.words, len(like.words.all_words)
     broad = words.of_word("broad", np.arange(count))
     first, repair, total = _candidates(like, broad)
     cut_off, length = words.cut_off[repair - 1], repair - first
     score = (total.real + (0.3 * cut_off + 0.1 * words.after_filler[repair])) / length
     order = np.lexsort((first, repair, -length, -score))
-    ranked = list(best_around(first, repair, order, _RANKS))
-    at, best = (np.concatenate(parts) for parts in zip(*ranked, strict=True))
-    rank = np.repeat(np.arange(_RANKS), [len(found) for found, _ in ranked])
+    ranks = list(best_around(first, repair, order, _RANKS))
+    at, best = (np.concatenate(parts) for parts in zip(*ranks, strict=True))
+    rank = np.repeat(np.arange(_RANKS), [len(places) for places, _ in ranks])
     first, repair, length, score, copies = (
         values[best] for values in (first, repair, length, score, total.imag.astype(np.int64))
     )
@@ -135,7 +135,7 @@ def _windows(like: Likenesses) -> Iterator[Table]:
         "if first": Column(ONLY_IF, (at == first).astype(np.int64)),
     }
     yield Table(at, columns, _WINDOWS)
-    (alone,) = np.nonzero(np.bincount(ranked[0][0], minlength=count) == 0)
+    (alone,) = np.nonzero(np.bincount(ranks[0][0], minlength=count) == 0)
     yield Table(alone, {"if none": Column(ONLY_IF, np.ones(len(alone), dtype=np.int64))}, _NO_WINDOW)
 
 
@@ -150,14 +150,14 @@ def _candidates(like: Likenesses, broad: Column) -> tuple[Numbers, Numbers, npt.
     codes = like.codes.copy()
     codes[:, : len(content)][same_kind[:, : len(content)] & content & (codes[:, : len(content)] == 0)] = _KIND
     cut_off = np.append(like.words.cut_off, np.zeros(len(like.codes), dtype=np.int64)) > 0
-    found = []
+    candidates = []
     for length in range(1, MAX_WINDOW + 1):
-        parted = np.roll(cut_off, 1 - length)
-        (first,) = np.nonzero(like.inside[length] & (parted | same_kind[length] | (like.codes[length] > 0)))
+        cut_before = np.roll(cut_off, 1 - length)
+        (first,) = np.nonzero(like.inside[length] & (cut_before | same_kind[length] | (like.codes[length] > 0)))
         total = _best_alignment(codes, first, length)
-        some = (total.real > 0) | parted[first]
-        found.append((first[some], first[some] + length, total[some]))
-    first, repair, totals = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        keep = (total.real > 0) | cut_before[first]
+        candidates.append((first[keep], first[keep] + length, total[keep]))
+    first, repair, totals = (np.concatenate(parts) for parts in zip(*candidates, strict=True))
     return first, repair, totals
 
 

@@ -91,9 +91,9 @@ def _forms(verb: str) -> Iterator[tuple[str, str]]:
     if len(verb) <= 5 and verb[-1] in "bdgmnprt" and verb[-2] in "aeiou" and verb[-3:-2] not in tuple("aeiou"):
         stems.append(verb + verb[-1])
     yield verb, "verb"
-    for each in stems:
-        yield f"{each}ing", "verb-ing"
-        yield f"{each}ed", "past"
+    for base in stems:
+        yield f"{base}ing", "verb-ing"
+        yield f"{base}ed", "past"
     if verb.endswith("y") and verb[-2] not in "aeiou":
         yield f"{verb[:-1]}ied", "past"
         yield f"{verb[:-1]}ies", "verb-s"
@@ -164,9 +164,9 @@ def word_kind(word: str) -> str:
     >>> [word_kind(word) for word in ("the", "it's", "want", "going", "carried", "big", "boats", "boat", "and")]
     ['determiner', "subject+'s", 'verb', 'verb-ing', 'past', 'adjective', 'plural', 'noun', 'and']
     """
-    closed = word_class(word)
-    if word in _FIRST or not closed.startswith(OPEN):
-        return _FIRST.get(word, closed)
+    group = word_class(word)
+    if word in _FIRST or not group.startswith(OPEN):
+        return _FIRST.get(word, group)
     if word in _LISTED:
         return _LISTED[word]
     stem, clitic = stem_and_clitic(word)

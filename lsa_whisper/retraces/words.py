@@ -79,16 +79,18 @@ def _simply(body: str) -> list[SpokenWord]:
             texts = [_spelled(word, at == 0) for at, word in enumerate(words)]
         no = repeat(False)
         return list(map(_quickly, zip(texts, no, no, no, starts, ends, repeat(None), repeat(NOT_TAKEN_BACK), no)))
-    found: list[SpokenWord] = []
+    spoken: list[SpokenWord] = []
     filler = False
     for word, start, end in zip(words, starts, ends, strict=True):
         if word.startswith("&-"):
             filler = True
             continue
         cut_off = word[0] == "&"
-        found.append(SpokenWord(_spelled(word[2:] if cut_off else word, not found), cut_off, filler, False, start, end))
+        spoken.append(
+            SpokenWord(_spelled(word[2:] if cut_off else word, not spoken), cut_off, filler, False, start, end)
+        )
         filler = False
-    return found
+    return spoken
 
 
 def _spelled(word: str, first: bool) -> str:

@@ -109,9 +109,9 @@ def _typed(saved: SavedTranscript, view: TranscriptView, request: Request) -> di
     except RevisionError:
         raise
     except edits.EditError as error:
-        found = _check(before, number, text)
+        answer = _check(before, number, text)
         saved.pend(revision, number, text)
-        return {"error": str(error), **found, **view.state()}
+        return {"error": str(error), **answer, **view.state()}
     return {**view.changed(change, before), "proposal": edits.propose_marks(before, text)}
 
 
@@ -164,12 +164,12 @@ def _other_action(files: OpenFiles, number: int, saved: SavedTranscript, name: s
 def _check(transcript: Transcript, number: int, text: str) -> dict[str, Any]:
     if not 0 <= number < len(transcript.utterances):
         raise ValueError("no such utterance")
-    found = edits.find_problems(transcript, number, text)
+    faults = edits.find_problems(transcript, number, text)
     problems = [
-        {"column": each.column, "code": each.code, "message": "; ".join(filter(None, (each.message, each.remedy)))}
-        for each in found
+        {"column": fault.column, "code": fault.code, "message": "; ".join(filter(None, (fault.message, fault.remedy)))}
+        for fault in faults
     ]
-    return {"problems": problems, "proposal": edits.propose(transcript, number, text) if found else None}
+    return {"problems": problems, "proposal": edits.propose(transcript, number, text) if faults else None}
 
 
 def _other_utterance(files: OpenFiles, number: int, other: int) -> Utterance:
@@ -183,8 +183,8 @@ def _transcribe(files: OpenFiles, request: Request) -> dict[str, Any]:
     numbers = request["files"]
     if not isinstance(numbers, list) or not all(isinstance(number, int) for number in numbers):
         raise ValueError("no list of files")
-    chosen = [files.files[number] for number in numbers if 0 <= number < len(files.files)]
-    recordings = [each.recording for each in chosen if each.recording and not each.transcript]
+    selection = [files.files[number] for number in numbers if 0 <= number < len(files.files)]
+    recordings = [file.recording for file in selection if file.recording and not file.transcript]
     if not recordings:
         raise LsaWhisperError("there is no recording without a transcript; choose one")
     files.job.start(recordings)
@@ -199,7 +199,7 @@ def _texts(request: Request) -> dict[int, str]:
 
 
 def _person(request: Request) -> Participant:
-    new, role, name, age, sex = (_str(request, each).strip() for each in ("new", "role", "name", "age", "sex"))
+    new, role, name, age, sex = (_str(request, field).strip() for field in ("new", "role", "name", "age", "sex"))
     return Participant(new, role, name, age=age, sex=sex)
 
 

@@ -52,12 +52,12 @@ class RaterAgreement:
         >>> [round(end, 2) for end in RaterAgreement(6, 8, 10).interval or ()]
         [0.4, 0.85]
         """
-        either = self.left + self.right - self.matching
-        if not either:
+        union = self.left + self.right - self.matching
+        if not union:
             return None
-        share, z2 = self.matching / either, _NORMAL_95**2
-        middle = (share + z2 / (2 * either)) / (1 + z2 / either)
-        half = _NORMAL_95 / (1 + z2 / either) * math.sqrt(share * (1 - share) / either + z2 / (4 * either**2))
+        share, z2 = self.matching / union, _NORMAL_95**2
+        middle = (share + z2 / (2 * union)) / (1 + z2 / union)
+        half = _NORMAL_95 / (1 + z2 / union) * math.sqrt(share * (1 - share) / union + z2 / (4 * union**2))
         low, high = max(0.0, middle - half), min(1.0, middle + half)
         return 2 * low / (1 + low), 2 * high / (1 + high)
 
@@ -67,8 +67,8 @@ def kappa_by_word(first: FileWords, second: FileWords, alignment: Alignment) -> 
     left, right = _classes(first), _classes(second)
     partners = alignment.to_hypothesis.tolist()
     pairs = [(left[at], right[other] if other != UNALIGNED else _ABSENT) for at, other in enumerate(partners)]
-    both = {other for other in partners if other != UNALIGNED}
-    return kappa([*pairs, *((_ABSENT, each) for other, each in enumerate(right) if other not in both)])
+    partnered = {other for other in partners if other != UNALIGNED}
+    return kappa([*pairs, *((_ABSENT, name) for other, name in enumerate(right) if other not in partnered)])
 
 
 def kappa(pairs: list[tuple[str, str]]) -> float | None:
@@ -87,11 +87,11 @@ def kappa(pairs: list[tuple[str, str]]) -> float | None:
 
 
 def _classes(words: FileWords) -> list[str]:
-    found = [""] * len(words.words)
+    names = [""] * len(words.words)
     for event in words.events:
-        for at in range(event.start, min(event.end, len(found))):
-            found[at] = found[at] or event.kind.value
-    return found
+        for at in range(event.start, min(event.end, len(names))):
+            names[at] = names[at] or event.kind.value
+    return names
 
 
 def compare_transcripts(left: Transcript, right: Transcript, original: Transcript | None = None) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def compare_transcripts(left: Transcript, right: Transcript, original: Transcrip
     pairs = _pairs(first, second, align_verbatim(first, second).to_hypothesis.tolist())
     return {
         "rows": [_row(left.utterances, right.utterances, a, b) for a, b in pairs],
-        "names": [each.header("@Transcriber") or "" for each in (left, right)],
+        "names": [transcript.header("@Transcriber") or "" for transcript in (left, right)],
         **agreement_of(original or left, right),
     }
 
@@ -118,21 +118,21 @@ def agreement_of(left: Transcript, right: Transcript) -> dict[str, Any]:
     words = RaterAgreement(alignment.errors.hits, len(first.words), len(second.words))
     scores = score_disfluencies(first, second, alignment).by_class
     classes = {
-        kind.value: RaterAgreement(each.true_positives, each.reference_events, each.hypothesis_events)
-        for kind, each in scores.items()
+        kind.value: RaterAgreement(score.true_positives, score.reference_events, score.hypothesis_events)
+        for kind, score in scores.items()
     }
     kappa = kappa_by_word(first, second, alignment)
     return {
         "words": {**_as_dict(words), "kappa": kappa and round(kappa, 3)} if words.share is not None else None,
-        "classes": {kind: _as_dict(each) for kind, each in classes.items() if each.left + each.right},
+        "classes": {kind: _as_dict(own) for kind, own in classes.items() if own.left + own.right},
     }
 
 
-def _as_dict(found: RaterAgreement) -> dict[str, Any]:
-    share, interval = found.share, found.interval
+def _as_dict(result: RaterAgreement) -> dict[str, Any]:
+    share, interval = result.share, result.interval
     return {
-        "left": found.left,
-        "right": found.right,
+        "left": result.left,
+        "right": result.right,
         "agreement": None if share is None else round(share, 4),
         "interval": [round(end, 4) for end in interval] if interval else None,
     }
@@ -149,7 +149,7 @@ def _pairs(first: FileWords, second: FileWords, partners: list[int]) -> list[tup
     pairs: list[tuple[int | None, int | None]] = []
     at = 0
     for number in range(len(first.utterances)):
-        best = max(votes.get(number, {}).items(), key=lambda each: each[1], default=None)
+        best = max(votes.get(number, {}).items(), key=lambda vote: vote[1], default=None)
         if best is None or best[0] < at:
             pairs.append((number, None))
             continue
@@ -160,8 +160,8 @@ def _pairs(first: FileWords, second: FileWords, partners: list[int]) -> list[tup
 
 
 def _row(left: list[Utterance], right: list[Utterance], a: int | None, b: int | None) -> dict[str, Any]:
-    one, other = left[a] if a is not None else None, right[b] if b is not None else None
-    words = [each.text.split() if each else [] for each in (one, other)]
+    first, second = left[a] if a is not None else None, right[b] if b is not None else None
+    words = [side.text.split() if side else [] for side in (first, second)]
     differs = SequenceMatcher(None, words[0], words[1], autojunk=False).get_opcodes()
     changed = [[part[1:3], part[3:5]] for part in differs if part[0] != "equal"]
     return {
@@ -169,6 +169,6 @@ def _row(left: list[Utterance], right: list[Utterance], a: int | None, b: int | 
         "right": b,
         "words": words,
         "changed": changed,
-        "speakers": [each.speaker if each else None for each in (one, other)],
-        "start_ms": next((each.span.start_ms for each in (one, other) if each and each.span), None),
+        "speakers": [side.speaker if side else None for side in (first, second)],
+        "start_ms": next((side.span.start_ms for side in (first, second) if side and side.span), None),
     }

@@ -88,16 +88,16 @@ def make_application(files: OpenFiles, language: str = "en") -> Starlette:
     from starlette.routing import Route
 
     def number(request: Request) -> int:
-        given = request.query_params.get("file", "")
-        if not given.isdigit() or int(given[:9]) >= len(files.files):
+        text = request.query_params.get("file", "")
+        if not text.isdigit() or int(text[:9]) >= len(files.files):
             raise HTTPException(404)
-        return int(given[:9])
+        return int(text[:9])
 
-    def chosen(request: Request) -> SessionSound:
-        given, sounds = request.query_params.get("sound", "0"), files.sounds(number(request))
-        if not given.isdigit() or int(given[:4]) >= len(sounds):
+    def sound_of(request: Request) -> SessionSound:
+        text, sounds = request.query_params.get("sound", "0"), files.sounds(number(request))
+        if not text.isdigit() or int(text[:4]) >= len(sounds):
             raise HTTPException(404)
-        return sounds[int(given[:4])]
+        return sounds[int(text[:4])]
 
     async def asset(request: Request) -> Response:
         name = request.path_params.get("name", "index.html")
@@ -133,24 +133,24 @@ def make_application(files: OpenFiles, language: str = "en") -> Starlette:
             raise HTTPException(400) from None
 
     def peaks(request: Request) -> Response:
-        sound = chosen(request)
-        found = sound.open()
+        sound = sound_of(request)
+        recording = sound.open()
         place = files.files[number(request)].transcript or sound.path
         cache = place.parent / FOLDER / f"{sound.label}.peaks"
-        length = {"x-seconds": f"{found.duration_s:.3f}"}
-        return StreamingResponse(stream_peaks(found, cache), media_type="application/octet-stream", headers=length)
+        length = {"x-seconds": f"{recording.duration_s:.3f}"}
+        return StreamingResponse(stream_peaks(recording, cache), media_type="application/octet-stream", headers=length)
 
     def spectrogram(request: Request) -> Response:
-        asked = [request.query_params.get(name, "") for name in ("level", "tile", "gain_db")]
-        if not all(each.isdigit() and len(each) < 8 for each in asked) or int(asked[0]) >= len(TILE_MS):
+        fields = [request.query_params.get(name, "") for name in ("level", "tile", "gain_db")]
+        if not all(field.isdigit() and len(field) < 8 for field in fields) or int(fields[0]) >= len(TILE_MS):
             raise HTTPException(400)
-        found = tile(chosen(request), *map(int, asked))
-        if not found:
+        image = tile(sound_of(request), *map(int, fields))
+        if not image:
             raise HTTPException(404)
-        return Response(found, media_type="image/png")
+        return Response(image, media_type="image/png")
 
     def sound(request: Request) -> Response:
-        path = chosen(request).path
+        path = sound_of(request).path
         if not path.is_file():
             raise HTTPException(404)
         return FileResponse(path, media_type=_SOUND_TYPES.get(path.suffix.lower(), "application/octet-stream"))
@@ -159,7 +159,7 @@ def make_application(files: OpenFiles, language: str = "en") -> Starlette:
         times = [request.query_params.get(name, "") for name in ("start_ms", "end_ms")]
         if not all(time.isdigit() and len(time) < 10 for time in times):
             raise HTTPException(400)
-        return Response(wav_clip(chosen(request).open(), int(times[0]), int(times[1])), media_type="audio/wav")
+        return Response(wav_clip(sound_of(request).open(), int(times[0]), int(times[1])), media_type="audio/wav")
 
     def refused(_: Request, error: Exception) -> Response:
         return JSONResponse({"error": str(error)}, 422)
@@ -179,5 +179,5 @@ def make_application(files: OpenFiles, language: str = "en") -> Starlette:
         ("/sound", sound, "GET"),
         ("/clip", clip, "GET"),
     ]
-    made = [Route(path, endpoint, methods=[method]) for path, endpoint, method in routes]
-    return Starlette(routes=made, exception_handlers={LsaWhisperError: refused, TooLargeError: too_large})
+    table = [Route(path, endpoint, methods=[method]) for path, endpoint, method in routes]
+    return Starlette(routes=table, exception_handlers={LsaWhisperError: refused, TooLargeError: too_large})

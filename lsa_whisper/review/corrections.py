@@ -63,19 +63,19 @@ def expected_errors(confidences: WordConfidences) -> float:
     return sum(1 - value for value in confidences if value is not None)
 
 
-def errors_left(unreviewed: Iterable[float], reviewed: Iterable[float], found: int) -> ErrorEstimate:
+def errors_left(unreviewed: Iterable[float], reviewed: Iterable[float], errors_found: int) -> ErrorEstimate:
     """Return the estimate for what is not reviewed.
 
     Args:
         unreviewed: Expected errors of each utterance that is not reviewed.
         reviewed: Expected errors of each reviewed utterance, from the draft.
-        found: Words that the reviewer changed, added or removed in the reviewed utterances.
+        errors_found: Words that the reviewer changed, added or removed in the reviewed utterances.
 
     >>> errors_left([4.2], [], 0), round(errors_left([2.0, 2.0], [7.9], 20).errors, 1)
     (ErrorEstimate(errors=8.0, low=1, high=20), 9.6)
     """
     promised = sum(unreviewed)
-    shape, rate = PRIOR + found, PRIOR_PROMISED + sum(reviewed)
+    shape, rate = PRIOR + errors_found, PRIOR_PROMISED + sum(reviewed)
     mean = promised * shape / rate
     if shape > _MAX_SHAPE:
         deviation = _NORMAL_95 * math.sqrt(mean + promised**2 * shape / rate**2)
@@ -122,28 +122,28 @@ class Corrections:
         """Compare the transcript as it is with its draft."""
         self._drafts = drafts
         self._counts: Counter[str] = Counter()
-        self.replace((), [each for each in utterances if each.span])
+        self.replace((), [block for block in utterances if block.span])
 
     def replace(self, removed: Sequence[Utterance], added: Sequence[Utterance]) -> None:
         """Count the utterances that an edit has put in, and no longer those that it has taken out."""
-        for each in added:
-            self._counts.update(self._differences(each))
-        for each in removed:
-            self._counts.subtract(self._differences(each))
+        for block in added:
+            self._counts.update(self._differences(block))
+        for block in removed:
+            self._counts.subtract(self._differences(block))
 
     def as_dict(self) -> dict[str, int]:
         """Return the counts by class, the largest first."""
         return {kind: count for kind, count in self._counts.most_common() if count > 0}
 
-    def _differences(self, each: Utterance) -> Counter[str]:
-        draft = self._drafts.get(each.span) if each.span else None
-        if draft is None or draft.text == each.text:
+    def _differences(self, block: Utterance) -> Counter[str]:
+        draft = self._drafts.get(block.span) if block.span else None
+        if draft is None or draft.text == block.text:
             return Counter()
-        old, new = _classes(utterance(each.speaker, draft.text)), _classes(each)
-        found = (old - new) + (new - old)
-        found[WORDS] = word_changes(draft.words, each.reading.verbatim)
-        return found
+        old, new = _classes(utterance(block.speaker, draft.text)), _classes(block)
+        counts = (old - new) + (new - old)
+        counts[WORDS] = word_changes(draft.words, block.reading.verbatim)
+        return counts
 
 
-def _classes(each: Utterance) -> Counter[str]:
-    return Counter(event.kind.value for event in each.reading.events)
+def _classes(block: Utterance) -> Counter[str]:
+    return Counter(event.kind.value for event in block.reading.events)

@@ -116,8 +116,8 @@ def _with_headers(send: _Send) -> _Send:
     async def sending(message: _Message) -> None:
         if message["type"] == "http.response.start":
             own = [(name.encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
-            kept = [pair for pair in message.get("headers", []) if pair[0].decode().lower() not in SECURITY_HEADERS]
-            message["headers"] = [*kept, *own]
+            others = [pair for pair in message.get("headers", []) if pair[0].decode().lower() not in SECURITY_HEADERS]
+            message["headers"] = [*others, *own]
         await send(message)
 
     return sending

@@ -87,15 +87,15 @@ def step_as_dict(step: Step) -> dict[str, Any]:
     }
 
 
-def step_from_dict(found: dict[str, Any]) -> Step:
+def step_from_dict(entry: dict[str, Any]) -> Step:
     """Return the step that :func:`step_as_dict` described.
 
     Raises:
         EditError: It is damaged.
     """
     try:
-        removed, added = (tuple(map(_block_from_dict, found[name])) for name in ("removed", "added"))
-        return Step(Change(int(found["at"]), removed, added), str(found["kind"]), found["time_s"], bool(found["joins"]))
+        removed, added = (tuple(map(_block_from_dict, entry[name])) for name in ("removed", "added"))
+        return Step(Change(int(entry["at"]), removed, added), str(entry["kind"]), entry["time_s"], bool(entry["joins"]))
     except (KeyError, TypeError, ValueError) as error:
         raise EditError(f"the journal is damaged ({error}); delete it") from error
 
@@ -107,8 +107,8 @@ def _block_as_dict(block: Block) -> dict[str, Any]:
     return {"speaker": block.speaker, "main": block.main, "tiers": tiers, "line": block.line}
 
 
-def _block_from_dict(found: dict[str, Any]) -> Block:
-    if "raw" in found:
-        return Line(found["raw"], found["number"])
-    tiers = tuple(Line(raw, number) for raw, number in found["tiers"])
-    return Utterance(found["speaker"], found["main"], tiers, found["line"])
+def _block_from_dict(entry: dict[str, Any]) -> Block:
+    if "raw" in entry:
+        return Line(entry["raw"], entry["number"])
+    tiers = tuple(Line(raw, number) for raw, number in entry["tiers"])
+    return Utterance(entry["speaker"], entry["main"], tiers, entry["line"])

@@ -23,7 +23,7 @@ from lsa_whisper.review.sounds import SessionSound, list_sounds
 from lsa_whisper.review.transcription import TranscriptionJob
 from lsa_whisper.review.view import TranscriptView
 from lsa_whisper.system.files import list_files
-from lsa_whisper.system.interpreter import without_collector
+from lsa_whisper.system.process import without_collector
 
 
 @dataclass
@@ -53,9 +53,9 @@ def list_review_files(path: Path, audio: Path | None) -> list[ReviewFile]:
     if audio is not None and not audio.is_dir():
         raise CorpusError(f"{audio}: no such folder of recordings; check the path")
     root = path if path.is_dir() else path.parent
-    allowed = [root.resolve(), *([audio.resolve()] if audio else [])]
-    files = _inside(list_files(root)[0] if path.is_dir() else sorted(root.iterdir()), allowed)
-    recordings = [*files, *(_inside(list_files(audio)[0], allowed) if audio else [])]
+    folders = [root.resolve(), *([audio.resolve()] if audio else [])]
+    files = _inside(list_files(root)[0] if path.is_dir() else sorted(root.iterdir()), folders)
+    recordings = [*files, *(_inside(list_files(audio)[0], folders) if audio else [])]
     recordings = [recording for recording in recordings if recording.suffix.lower() in AUDIO_SUFFIXES]
     index = RecordingIndex(recordings)
     transcripts = [file for file in files if is_transcript(file)] if path.is_dir() else [path]
@@ -66,17 +66,17 @@ def list_review_files(path: Path, audio: Path | None) -> list[ReviewFile]:
             raise CorpusError(
                 f"{path}: is neither a CHAT transcript (.cha) nor a recording; name one, or a folder of them"
             )
-    found = [_with_recording(transcript, root, audio, index) for transcript in transcripts]
+    sessions = [_with_recording(transcript, root, audio, index) for transcript in transcripts]
     spare = index.unused()
-    for each in found:
-        each.others += [other for other in spare if _is_of_session(other, each.recording)]
+    for file in sessions:
+        file.others += [other for other in spare if _is_of_session(other, file.recording)]
     if path.is_dir():
-        found += [ReviewFile(_name(each, root, audio), None, each) for each in spare]
+        sessions += [ReviewFile(_name(recording, root, audio), None, recording) for recording in spare]
     elif not transcripts:
-        found = [ReviewFile(path.name, None, path)]
-    if not found:
+        sessions = [ReviewFile(path.name, None, path)]
+    if not sessions:
         raise CorpusError(f"{path}: contains no transcript (*.cha) and no recording; name a folder that does")
-    return found
+    return sessions
 
 
 def _is_of_session(other: Path, recording: Path | None) -> bool:
@@ -87,8 +87,8 @@ def _is_of_session(other: Path, recording: Path | None) -> bool:
     return rest != other.stem and not rest[:1].isalnum()
 
 
-def _inside(paths: list[Path], allowed: list[Path]) -> list[Path]:
-    return [path for path in paths if any(path.resolve().is_relative_to(root) for root in allowed)]
+def _inside(paths: list[Path], folders: list[Path]) -> list[Path]:
+    return [path for path in paths if any(path.resolve().is_relative_to(folder) for folder in folders)]
 
 
 def _with_recording(path: Path, root: Path, audio: Path | None, index: RecordingIndex) -> ReviewFile:
@@ -96,8 +96,8 @@ def _with_recording(path: Path, root: Path, audio: Path | None, index: Recording
     try:
         media = read(path).media
         places = [path.parent.absolute(), *([audio.absolute()] if audio else [])]
-        for each in (media, path.stem):
-            if each and (hits := index.take(each, places)):
+        for stem in (media, path.stem):
+            if stem and (hits := index.take(stem, places)):
                 return ReviewFile(name, path, hits[0], others=hits[1:])
     except (AudioError, ChatSyntaxError) as error:
         return ReviewFile(name, path, None, str(error))
@@ -141,14 +141,14 @@ class OpenFiles:
         self._refresh()
         rows = [
             {
-                "name": each.name,
-                "transcript": each.transcript is not None,
-                "recording": each.recording is not None,
-                "problem": each.problem,
+                "name": file.name,
+                "transcript": file.transcript is not None,
+                "recording": file.recording is not None,
+                "problem": file.problem,
                 "compare": self._other(number) is not None,
-                "reviewed": _share_reviewed(each.transcript),
+                "reviewed": _share_reviewed(file.transcript),
             }
-            for number, each in enumerate(self.files)
+            for number, file in enumerate(self.files)
         ]
         return {"files": rows, "transcription": self.job.state(), "settings": read_review_settings()}
 
@@ -214,8 +214,8 @@ class OpenFiles:
         """Add the transcripts that were made since, under the numbers that the page knows."""
         for file in self.files:
             if file.transcript is None and file.recording is not None:
-                made = file.recording.with_suffix(".cha")
-                file.transcript = made if made.is_file() else None
+                transcript = file.recording.with_suffix(".cha")
+                file.transcript = transcript if transcript.is_file() else None
 
     def _other(self, number: int) -> Path | None:
         path = self.files[number].transcript

@@ -187,7 +187,7 @@ class SavedTranscript:
 
     def _replay(self) -> None:
         """Repeat the journal on the original; save again, ask, or take the changes of another program."""
-        found, history = self.history.transcript, History(chat.read(self.kept))
+        transcript, history = self.history.transcript, History(chat.read(self.kept))
         states = [_digest(self.kept.read_bytes())]
         history.transcript.path = str(self.path)
         for entry in self._entries():
@@ -217,7 +217,7 @@ class SavedTranscript:
             self.remark = f"{self.path.name} is an earlier version again, as from a backup; choose a version"
             return
         self._keep_other(own)
-        step = history.take(found, "other_program", at_s=time.time())
+        step = history.take(transcript, "other_program", at_s=time.time())
         self._append({"step": step_as_dict(step)} if step else {"active_s": 0.0})
         self.remark = f"{self.path.name} was changed by another program; undo gives the version before"
 

@@ -104,9 +104,9 @@ def make_server(files: OpenFiles, bound: socket.socket, language: str = "en") ->
     from lsa_whisper.review.guard import RequestGuard
 
     port, secret = bound.getsockname()[1], secrets.token_urlsafe(24)
-    guarded = RequestGuard(make_application(files, language), secret, port)
+    guard = RequestGuard(make_application(files, language), secret, port)
     settings = uvicorn.Config(
-        guarded,
+        guard,
         http="h11",
         ws="none",
         loop="asyncio",

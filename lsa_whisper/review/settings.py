@@ -48,27 +48,27 @@ def read_review_settings() -> dict[str, Any]:
         return DEFAULTS
 
 
-def checked_settings(given: Any) -> dict[str, Any]:
-    """Return ``given`` with the defaults for what it leaves out.
+def checked_settings(settings: Any) -> dict[str, Any]:
+    """Return ``settings`` with the defaults for what it leaves out.
 
     Raises:
         ValueError: It is not such settings.
     """
-    if not isinstance(given, dict) or not isinstance(given.get("keys", {}), dict):
+    if not isinstance(settings, dict) or not isinstance(settings.get("keys", {}), dict):
         raise ValueError("no settings")
-    keys = {name: str(given.get("keys", {}).get(name, own))[:_MAX_TEXT] for name, own in DEFAULTS["keys"].items()}
-    times = {name: min(_MAX_S, max(0.0, float(given.get(name, DEFAULTS[name])))) for name in ("back_s", "rewind_s")}
-    return {"keys": keys, **times, "play_next": given.get("play_next", False) is True}
+    keys = {name: str(settings.get("keys", {}).get(name, own))[:_MAX_TEXT] for name, own in DEFAULTS["keys"].items()}
+    times = {name: min(_MAX_S, max(0.0, float(settings.get(name, DEFAULTS[name])))) for name in ("back_s", "rewind_s")}
+    return {"keys": keys, **times, "play_next": settings.get("play_next", False) is True}
 
 
-def write_review_settings(given: Any) -> dict[str, Any]:
+def write_review_settings(values: Any) -> dict[str, Any]:
     """Store settings, and return them.
 
     Raises:
         LsaWhisperError: The file cannot be written.
         ValueError: They are not settings.
     """
-    settings, path = checked_settings(given), review_settings_file()
+    settings, path = checked_settings(values), review_settings_file()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

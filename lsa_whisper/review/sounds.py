@@ -83,9 +83,9 @@ def stream_peaks(recording: Recording, cache: Path) -> Iterator[bytes]:
     """
     identity = _identity(recording.path)
     with suppress(OSError, LinkError):
-        stored = read_own(cache, own=True) if cache.parent.is_dir() else b""
-        if stored.startswith(identity):
-            yield stored[len(identity) :]
+        content = read_own(cache, own=True) if cache.parent.is_dir() else b""
+        if content.startswith(identity):
+            yield content[len(identity) :]
             return
     parts: list[bytes] = []
     for block in recording.stream(_BLOCK_S):
@@ -108,8 +108,8 @@ def block_peaks(samples: Samples) -> bytes:
 
 
 def _identity(path: Path) -> bytes:
-    found = os.stat(path)  # noqa: PTH116 -- both values from one call
-    return _HEADER.pack(_MAGIC, found.st_size, found.st_mtime_ns)
+    status = os.stat(path)  # noqa: PTH116 -- both values from one call
+    return _HEADER.pack(_MAGIC, status.st_size, status.st_mtime_ns)
 
 
 _MAX_MS = 60_000

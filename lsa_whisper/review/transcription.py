@@ -62,8 +62,8 @@ class TranscriptionJob:
         """Return whether a run is in progress, whether it was stopped before its end, its share done and last lines."""
         code = self._process.poll() if self._process else None
         running = self._process is not None and code is None
-        found = next((each for line in reversed(self._lines) if (each := _DONE.search(line))), None)
-        share = float(found[1]) / max(float(found[2]), 0.1) if found else 0.0
+        match = next((last for line in reversed(self._lines) if (last := _DONE.search(line))), None)
+        share = float(match[1]) / max(float(match[2]), 0.1) if match else 0.0
         return {
             "running": running,
             "stopped": self._stopped and bool(code),

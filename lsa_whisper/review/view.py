@@ -26,9 +26,9 @@ class TranscriptView:
             flag: The share of the draft's words that are flagged as doubtful.
         """
         self._saved = saved
-        found = read_confidences(saved.path)
-        self._table = ConfidenceTable(saved.transcript.utterances, found, calibration)
-        drafts = found.utterances if found else _as_drafts(saved)
+        scores = read_confidences(saved.path)
+        self._table = ConfidenceTable(saved.transcript.utterances, scores, calibration)
+        drafts = scores.utterances if scores else _as_drafts(saved)
         self._drafts = {draft.span: draft for draft in drafts}
         self._promised = {
             draft.span: expected_errors(confidences)
@@ -37,7 +37,7 @@ class TranscriptView:
         self._corrections = Corrections(self._drafts, saved.transcript.utterances)
         confidences = (word for words in self._table.of_drafts for word in words)
         self._flag_below = flag_limit((confidence for confidence in confidences if confidence is not None), flag)
-        self._missed = [[span.start_ms, span.end_ms] for span in found.missed] if found else []
+        self._missed = [[span.start_ms, span.end_ms] for span in scores.missed] if scores else []
         self._errors: dict[str, float] = {}
 
     def all(self) -> dict[str, Any]:
@@ -73,62 +73,62 @@ class TranscriptView:
         self._table.carry(removed, added)
         self._corrections.replace(removed, added)
         at = sum(isinstance(block, Utterance) for block in before.blocks[: change.at])
-        shown = {"at": at, "removed": len(removed), "added": [*map(self._utterance, added)], **self.state()}
+        answer = {"at": at, "removed": len(removed), "added": [*map(self._utterance, added)], **self.state()}
         if len(removed) < len(change.removed) or len(added) < len(change.added):  # headers
-            shown["participants"] = self._participants()
-        return shown
+            answer["participants"] = self._participants()
+        return answer
 
     def _participants(self) -> dict[str, dict[str, str]]:
         people = self._saved.transcript.participants.items()
-        return {code: {"role": one.role, "name": one.name, "age": one.age, "sex": one.sex} for code, one in people}
+        return {code: {"role": who.role, "name": who.name, "age": who.age, "sex": who.sex} for code, who in people}
 
     def progress(self) -> dict[str, Any]:
         """Return how much is reviewed, what is probably left, the time spent, and the corrections by class."""
         utterances = self._saved.transcript.utterances
         reviewed = [utterance for utterance in utterances if utterance.reviewed]
-        left = None
+        estimate = None
         if self._table.known:
             unreviewed = [self._expected(utterance) for utterance in utterances if not utterance.reviewed]
-            promised, found = self._reviewed_errors(reviewed)
-            left = errors_left(unreviewed, promised, found).rounded
+            promised, errors_found = self._reviewed_errors(reviewed)
+            estimate = errors_left(unreviewed, promised, errors_found).rounded
         return {
             "reviewed": len(reviewed),
             "utterances": len(utterances),
-            "errors_left": left,
+            "errors_left": estimate,
             "minutes": round(self._saved.active_s / 60, 1),
             "corrections": self._corrections.as_dict(),
         }
 
     def _reviewed_errors(self, reviewed: list[Utterance]) -> tuple[list[float], int]:
         """Return the errors that the draft of the reviewed utterances promised, and those that were found."""
-        promised, found = [], 0
-        for each in reviewed:
-            draft = self._drafts.get(each.span)
+        promised, errors_found = [], 0
+        for utterance in reviewed:
+            draft = self._drafts.get(utterance.span)
             if draft is not None:
-                promised.append(self._promised.get(each.span, 0.0))
-                found += word_changes(draft.words, each.reading.verbatim)
-        return promised, found
+                promised.append(self._promised.get(utterance.span, 0.0))
+                errors_found += word_changes(draft.words, utterance.reading.verbatim)
+        return promised, errors_found
 
-    def _expected(self, each: Utterance) -> float:
-        if each.main not in self._errors:
-            self._errors[each.main] = expected_errors(self._table.of(each))
-        return self._errors[each.main]
+    def _expected(self, utterance: Utterance) -> float:
+        if utterance.main not in self._errors:
+            self._errors[utterance.main] = expected_errors(self._table.of(utterance))
+        return self._errors[utterance.main]
 
-    def _utterance(self, each: Utterance) -> dict[str, Any]:
-        confidences = self._table.of(each)
-        spans = each.word_spans() if each.word_times else ()
-        words = [_word(word, confidences, spans) for word in written_words(each)]
-        comment = next((tier.value for tier in each.tiers if tier.name == "%com"), "")
+    def _utterance(self, utterance: Utterance) -> dict[str, Any]:
+        confidences = self._table.of(utterance)
+        spans = utterance.word_spans() if utterance.word_times else ()
+        words = [_word(word, confidences, spans) for word in written_words(utterance)]
+        comment = next((tier.value for tier in utterance.tiers if tier.name == "%com"), "")
         return {
-            "speaker": each.speaker,
-            "text": each.text,
-            "readable": " ".join(each.reading.verbatim),
-            "start_ms": each.span.start_ms if each.span else None,
-            "end_ms": each.span.end_ms if each.span else None,
+            "speaker": utterance.speaker,
+            "text": utterance.text,
+            "readable": " ".join(utterance.reading.verbatim),
+            "start_ms": utterance.span.start_ms if utterance.span else None,
+            "end_ms": utterance.span.end_ms if utterance.span else None,
             "words": words,
-            "kinds": sorted({event.kind.value for event in each.reading.events}),
-            "expected": round(self._expected(each), 3) if self._table.known else None,
-            "reviewed": each.reviewed,
+            "kinds": sorted({event.kind.value for event in utterance.reading.events}),
+            "expected": round(self._expected(utterance), 3) if self._table.known else None,
+            "reviewed": utterance.reviewed,
             "comment": comment,
         }
 
@@ -138,8 +138,8 @@ def _word(
 ) -> list[int | float | None]:
     """Return a written word's place in the text, its lowest confidence, its times, and its first spoken word."""
     _, start, end, first, last = word
-    known = [value for value in confidences[first:last] if value is not None]
-    confidence = round(min(known), 3) if known else None
+    values = [value for value in confidences[first:last] if value is not None]
+    confidence = round(min(values), 3) if values else None
     times = [span for span in spans[first:last] if span] if spans else None
     if not times:
         return [start, end, confidence, None, None, first]
@@ -148,5 +148,5 @@ def _word(
 
 def _as_drafts(saved: SavedTranscript) -> tuple[ScoredUtterance, ...]:
     """Return the original of a transcript without confidences."""
-    said = ((each, tuple(each.verbatim())) for each in saved.original.utterances)
-    return tuple(ScoredUtterance(one.speaker, one.text, one.span, words, (None,) * len(words)) for one, words in said)
+    pairs = ((utterance, tuple(utterance.verbatim())) for utterance in saved.original.utterances)
+    return tuple(ScoredUtterance(own.speaker, own.text, own.span, words, (None,) * len(words)) for own, words in pairs)

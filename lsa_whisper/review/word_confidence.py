@@ -35,56 +35,56 @@ class ConfidenceTable:
     """Confidences by utterance, found by the text of the main tier, so that undo finds them again."""
 
     def __init__(
-        self, utterances: Sequence[Utterance], found: Confidences | None, calibration: Calibration | None = None
+        self, utterances: Sequence[Utterance], scores: Confidences | None, calibration: Calibration | None = None
     ):
         """Assign the confidences of a draft to the utterances of a transcript that may be corrected since.
 
         Args:
             utterances: The transcript as it is.
-            found: The confidences of its draft; ``None`` if there are none.
+            scores: The confidences of its draft; ``None`` if there are none.
             calibration: Overrides the one that was stored with the draft.
         """
-        self.known = found is not None
+        self.known = scores is not None
         self.of_drafts: list[WordConfidences] = []
         self._by_main: dict[str, WordConfidences] = {}
-        if found is None:
+        if scores is None:
             return
-        self.of_drafts = draft_confidences(found.utterances, calibration or found.calibration)
+        self.of_drafts = draft_confidences(scores.utterances, calibration or scores.calibration)
         by_text: dict[str, deque[tuple[ScoredUtterance, WordConfidences]]] = defaultdict(deque)
-        for draft, confidences in zip(found.utterances, self.of_drafts, strict=True):
+        for draft, confidences in zip(scores.utterances, self.of_drafts, strict=True):
             by_text[draft.text].append((draft, confidences))
-        for each in utterances:
-            if by_text.get(each.text):
-                self._by_main[each.main] = by_text[each.text].popleft()[1]
-        left = [draft for drafts in by_text.values() for draft in drafts]
-        for each in utterances:
-            if each.main not in self._by_main:
-                near = [own for own in left if each.span and own[0].span and each.span & own[0].span]
+        for utterance in utterances:
+            if by_text.get(utterance.text):
+                self._by_main[utterance.main] = by_text[utterance.text].popleft()[1]
+        spare = [draft for drafts in by_text.values() for draft in drafts]
+        for utterance in utterances:
+            if utterance.main not in self._by_main:
+                near = [own for own in spare if utterance.span and own[0].span and utterance.span & own[0].span]
                 words = [word for draft, _ in near for word in draft.words]
                 values = [value for _, confidences in near for value in confidences]
-                self._by_main[each.main] = tuple(carried(values, words, each.reading.verbatim))
+                self._by_main[utterance.main] = tuple(carried(values, words, utterance.reading.verbatim))
 
     def of(self, utterance: Utterance) -> WordConfidences:
         """Return the confidences of an utterance's words."""
-        found = self._by_main.get(utterance.main, ())
+        values = self._by_main.get(utterance.main, ())
         count = len(utterance.reading.verbatim)
-        return found if len(found) == count else (None,) * count
+        return values if len(values) == count else (None,) * count
 
     def carry(self, removed: Sequence[Utterance], added: Sequence[Utterance]) -> None:
         """Give new utterances the confidences of the words that they share with those they replace."""
-        if not self.known or all(each.main in self._by_main for each in added):
+        if not self.known or all(utterance.main in self._by_main for utterance in added):
             return
         if len(removed) == len(added) > 1:
             for pair in zip(removed, added, strict=True):
                 self.carry(pair[:1], pair[1:])
             return
-        words = [word for each in removed for word in each.reading.verbatim]
-        values = [value for each in removed for value in self.of(each)]
-        new = [word for each in added for word in each.reading.verbatim]
-        kept, at = _same_words(values, words, new), 0
-        for each in added:
-            count = len(each.reading.verbatim)
-            self._by_main[each.main] = tuple(kept[at : at + count])
+        words = [word for utterance in removed for word in utterance.reading.verbatim]
+        values = [value for utterance in removed for value in self.of(utterance)]
+        new = [word for utterance in added for word in utterance.reading.verbatim]
+        new_values, at = _same_words(values, words, new), 0
+        for utterance in added:
+            count = len(utterance.reading.verbatim)
+            self._by_main[utterance.main] = tuple(new_values[at : at + count])
             at += count
 
 
@@ -92,25 +92,25 @@ def draft_confidences(drafts: Sequence[ScoredUtterance], calibration: Calibratio
     """Return the confidence of every word of utterances in order; ``None`` where the model gave none.
 
     >>> one = ScoredUtterance("PAR", "a b .", None, ("a", "b"), (math.log(0.5), math.log(0.5)), (None, None))
-    >>> [[round(each or 0, 2) for each in words] for words in draft_confidences([one], Calibration())]
+    >>> [[round(value or 0, 2) for value in words] for words in draft_confidences([one], Calibration())]
     [[0.62, 0.5]]
     """
     own = [[None if score is None else calibration.odds(score) for score in draft.scores] for draft in drafts]
-    known = [odds for words in own for odds in words if odds is not None]
-    blended, at = [], 0
+    all_odds = [odds for words in own for odds in words if odds is not None]
+    table, at = [], 0
     for words in own:
         confidences: list[float | None] = []
         for number, odds in enumerate(words):
             if odds is None:
                 confidences.append(None)
                 continue
-            near = known[max(0, at - NEIGHBORS) : at] + known[at + 1 : at + 1 + NEIGHBORS]
+            near = all_odds[max(0, at - NEIGHBORS) : at] + all_odds[at + 1 : at + 1 + NEIGHBORS]
             around = sum(near) / len(near) if near else odds
-            mixed = OWN_SHARE * odds + (1 - OWN_SHARE) * around + FIRST_WORD_BONUS * (number == 0)
-            confidences.append(1 / (1 + math.exp(-mixed)))
+            log_odds = OWN_SHARE * odds + (1 - OWN_SHARE) * around + FIRST_WORD_BONUS * (number == 0)
+            confidences.append(1 / (1 + math.exp(-log_odds)))
             at += 1
-        blended.append(tuple(confidences))
-    return blended
+        table.append(tuple(confidences))
+    return table
 
 
 def _same_words(values: Sequence[float | None], old: Sequence[str], new: Sequence[str]) -> list[float | None]:
@@ -167,7 +167,7 @@ def flag_limit(confidences: Iterable[float], share: float) -> float:
     >>> flag_limit([0.8, 0.9, 0.95, 0.99], 0.1), flag_limit([0.8, 0.9, 0.95, 0.99], 0.3)
     (0.57, 0.9)
     """
-    known = sorted(confidences)
-    worst = known[int(len(known) * share)] if int(len(known) * share) < len(known) else 1.0
+    values = sorted(confidences)
+    worst = values[int(len(values) * share)] if int(len(values) * share) < len(values) else 1.0
     right = LIKELY_RIGHT if share > parse_share(DEFAULT_SHARE) else MAYBE_RIGHT
     return max(LIKELY_WRONG, min(worst, right))

@@ -141,11 +141,11 @@ def _spread(unclear: Bools, inserted: Bools) -> Bools:
 
 def _limit(excluded: Bools, unclear: Bools, spoken: Bools, excused: Sequence[int]) -> None:
     """Take from ``excluded`` the columns of inserted words that are more than the unclear words beside them excuse."""
-    left = iter(excused)
+    allowances = iter(excused)
     for run in np.split(np.arange(len(excluded)), np.flatnonzero(np.diff(excluded)) + 1):
         if not excluded[run[0]]:
             continue
-        allowed = sum(next(left) for _ in range(int(unclear[run].sum()))) - int((unclear & spoken)[run].sum())
+        allowed = sum(next(allowances) for _ in range(int(unclear[run].sum()))) - int((unclear & spoken)[run].sum())
         inserted = run[~unclear[run]]
         # Words that stand close to the unclear word are excused first.
         near = np.abs(inserted[:, None] - run[unclear[run]][None]).min(axis=1)
@@ -175,15 +175,15 @@ class _Problem:
 
         Equal words have equal rows, so as many rows as fit in 32 MB are cached.
         """
-        kept: dict[tuple[int, bool], Ints] = {}
+        cache: dict[tuple[int, bool], Ints] = {}
         most = (1 << 22) // max(len(self.h), 1) + 1
         for key in zip(self.r.tolist(), self.free.tolist(), strict=True):
-            if key not in kept:
-                if len(kept) >= most:
-                    kept.clear()
+            if key not in cache:
+                if len(cache) >= most:
+                    cache.clear()
                 # An unintelligible word pays for a word: it must not take one that is right elsewhere.
-                kept[key] = (self.h != key[0]) * (2 * _FIRST if key[1] else _EDIT) - self.insert
-            yield kept[key]
+                cache[key] = (self.h != key[0]) * (2 * _FIRST if key[1] else _EDIT) - self.insert
+            yield cache[key]
 
     def distances(self) -> Iterator[Ints]:
         """Yield, per reference word, the added cost of pairing it with each hypothesis word of a disjoint utterance.
@@ -253,9 +253,9 @@ def _traced(problem: _Problem, below: int, above: int) -> NDArray[np.uint8]:
     inserted = np.ones((i + 1, below + above + 1), dtype=np.bool_)
     removed = np.zeros_like(inserted)
     for n, (band, row, direct, deleted) in enumerate(_rows(problem, below, above), 1):
-        kept = slice(band.start - n + below, band.stop - n + below)
-        np.less(row[band], direct, out=inserted[n, kept])
-        np.equal(direct, deleted, out=removed[n, kept])
+        cells = slice(band.start - n + below, band.stop - n + below)
+        np.less(row[band], direct, out=inserted[n, cells])
+        np.equal(direct, deleted, out=removed[n, cells])
     path = []
     while i or j:
         cell = i, j - i + below

@@ -57,10 +57,10 @@ class AlignedUtterance:
     @property
     def columns_with_pauses(self) -> list[AlignedColumn]:
         """All columns in order, pauses between the words."""
-        found = list(self.columns)
-        for before, pause in sorted(self.pauses, key=lambda each: each[0], reverse=True):
-            found.insert(before, pause)
-        return found
+        columns = list(self.columns)
+        for before, pause in sorted(self.pauses, key=lambda place: place[0], reverse=True):
+            columns.insert(before, pause)
+        return columns
 
 
 def aligned_utterances(
@@ -82,24 +82,24 @@ def aligned_utterances(
         unmatched: The events that were missed, and those that were not spoken.
         with_spans: Whether columns have the times of their words.
     """
-    shown = _columns(alignment, reference, hypothesis, with_spans=with_spans)
+    columns = _columns(alignment, reference, hypothesis, with_spans=with_spans)
     places = _Places(alignment, reference, utterances)
     missed, false_alarms = places.classes(unmatched)
     pauses = places.pauses(unmatched)
-    aligned, order = [], np.argsort(utterances, kind="stable")
-    numbers = range(len(reference.utterances)) if len(reference.words) else ([UNALIGNED] if shown else [])
+    rows, order = [], np.argsort(utterances, kind="stable")
+    numbers = range(len(reference.utterances)) if len(reference.words) else ([UNALIGNED] if columns else [])
     edges = np.searchsorted(utterances[order], np.arange(UNALIGNED, len(reference.utterances) + 1))
     for number in numbers:
-        numbered = order[edges[number + 1] : edges[number + 2]]
+        indices = order[edges[number + 1] : edges[number + 2]]
         about: tuple[str, TimeSpan | None, str] = ("", None, "")
         if number != UNALIGNED:
             utterance = reference.utterances[number]
             about = utterance.speaker, utterance.span, utterance.text
-        own = tuple(shown[column] for column in numbered)
+        own = tuple(columns[column] for column in indices)
         wrong = tuple(missed.get(number, ())), tuple(false_alarms.get(number, ()))
-        between = tuple((int((numbered < at).sum()), pause) for at, pause in pauses.get(number, ()))
-        aligned.append(AlignedUtterance(number, *about, alignment.errors_where(numbered), own, *wrong, between))
-    return tuple(aligned)
+        between = tuple((int((indices < at).sum()), pause) for at, pause in pauses.get(number, ()))
+        rows.append(AlignedUtterance(number, *about, alignment.errors_where(indices), own, *wrong, between))
+    return tuple(rows)
 
 
 def _columns(
@@ -156,27 +156,27 @@ class _Places:
 
     def classes(self, unmatched: tuple[Sequence[Event], Sequence[Event]]) -> list[dict[int, list[Disfluency]]]:
         """Return the classes of missed events and of those that were not spoken, each by utterance."""
-        found: list[dict[int, list[Disfluency]]] = [{}, {}]
+        by_side: list[dict[int, list[Disfluency]]] = [{}, {}]
         for side, events in enumerate(unmatched):
             for event in events:
-                found[side].setdefault(self._utterance(event, side), []).append(event.kind)
-        return found
+                by_side[side].setdefault(self._utterance(event, side), []).append(event.kind)
+        return by_side
 
     def pauses(self, unmatched: tuple[Sequence[Event], Sequence[Event]]) -> dict[int, list[tuple[int, AlignedColumn]]]:
         """Return, by utterance, the pauses of the reference and those that were not spoken, each before a column."""
         missed = {id(event) for event in unmatched[0]}
         kind = Disfluency.PAUSE
-        found: dict[int, list[tuple[int, AlignedColumn]]] = {}
+        by_utterance: dict[int, list[tuple[int, AlignedColumn]]] = {}
         for event in self._reference.events:
             if event.kind is kind:
                 other = ("", None) if id(event) in missed else (_PAUSE, kind)
                 column = AlignedColumn(_PAUSE, other[0], "p", kind, other[1])
-                found.setdefault(self._utterance(event, 0), []).append((self._column(event, 0), column))
+                by_utterance.setdefault(self._utterance(event, 0), []).append((self._column(event, 0), column))
         for event in unmatched[1]:
             if event.kind is kind:
                 column = AlignedColumn("", _PAUSE, "p", None, kind)
-                found.setdefault(self._utterance(event, 1), []).append((self._column(event, 1), column))
-        return found
+                by_utterance.setdefault(self._utterance(event, 1), []).append((self._column(event, 1), column))
+        return by_utterance
 
     def _column(self, event: Event, side: int) -> int:
         """Return the column of the event's first word; of a pause, of the word after it."""

@@ -35,8 +35,8 @@ def pieces(reference: Ints, hypothesis: Ints) -> list[Piece]:
     >>> pieces(np.arange(3), np.arange(2))
     [(slice(0, 3, None), slice(0, 2, None))]
     """
-    found = list(_cut(reference, hypothesis, (0, 0), _RUNS))
-    return found if len(found) == 1 else _confirmed(found, reference.tolist(), hypothesis.tolist())
+    stretches = list(_cut(reference, hypothesis, (0, 0), _RUNS))
+    return stretches if len(stretches) == 1 else _confirmed(stretches, reference.tolist(), hypothesis.tolist())
 
 
 def word_pieces(reference: Sequence[Hashable], hypothesis: Sequence[Hashable]) -> list[Piece]:
@@ -52,26 +52,26 @@ def numbered(*lists: Sequence[Hashable]) -> list[Ints]:
     return [np.array([numbers.setdefault(w, len(numbers)) for w in words], dtype=np.int64) for words in lists]
 
 
-def _confirmed(found: list[Piece], reference: list[int], hypothesis: list[int]) -> list[Piece]:
+def _confirmed(stretches: list[Piece], reference: list[int], hypothesis: list[int]) -> list[Piece]:
     """Return the pieces without the cuts that a cheapest alignment does not pass through."""
 
-    def cost(some: Sequence[Piece]) -> int:
-        (r, h), (last_r, last_h) = some[0], some[-1]
+    def cost(group: Sequence[Piece]) -> int:
+        (r, h), (last_r, last_h) = group[0], group[-1]
         return Levenshtein.distance(reference[r.start : last_r.stop], hypothesis[h.start : last_h.stop])
 
-    def confirm(some: list[Piece], total: int) -> list[Piece]:
-        if len(some) == 1 or total == sum(cost([piece]) for piece in some):
-            return some
+    def confirm(group: list[Piece], total: int) -> list[Piece]:
+        if len(group) == 1 or total == sum(cost([piece]) for piece in group):
+            return group
         # The most even cut of the whole that holds; what is on either side of it is confirmed by itself.
-        middle = len(some) // 2
-        for at in sorted(range(1, len(some)), key=lambda at: abs(at - middle)):
-            left, right = cost(some[:at]), cost(some[at:])
+        middle = len(group) // 2
+        for at in sorted(range(1, len(group)), key=lambda at: abs(at - middle)):
+            left, right = cost(group[:at]), cost(group[at:])
             if left + right == total:
-                return [*confirm(some[:at], left), *confirm(some[at:], right)]
-        (r, h), (last_r, last_h) = some[0], some[-1]
+                return [*confirm(group[:at], left), *confirm(group[at:], right)]
+        (r, h), (last_r, last_h) = group[0], group[-1]
         return [(slice(r.start, last_r.stop), slice(h.start, last_h.stop))]
 
-    return confirm(found, cost(found))
+    return confirm(stretches, cost(stretches))
 
 
 def _cut(reference: Ints, hypothesis: Ints, start: tuple[int, int], runs: Sequence[int]) -> Iterator[Piece]:
@@ -95,23 +95,23 @@ def _anchors(reference: Ints, hypothesis: Ints, run: int) -> list[tuple[int, int
     singles = [_single_runs(words, run) for words in (reference, hypothesis)]
     _, first, second = np.intersect1d(singles[0][0], singles[1][0], assume_unique=True, return_indices=True)
     places = sorted(zip(singles[0][1][first].tolist(), singles[1][1][second].tolist(), strict=True))
-    chosen: list[tuple[int, int]] = []
+    cuts: list[tuple[int, int]] = []
     for r, h in _in_order(places):
-        last = chosen[-1] if chosen else (0, 0)
+        last = cuts[-1] if cuts else (0, 0)
         cut = r + run // 2, h + run // 2
         if min(cut[0] - last[0], cut[1] - last[1]) >= _APART and len(reference) - cut[0] >= _APART:
-            chosen.append(cut)
-    return chosen
+            cuts.append(cut)
+    return cuts
 
 
 def _single_runs(words: Ints, run: int) -> tuple[NDArray[np.uint64], Ints]:
     """Return the runs that occur once, as numbers, and where each begins."""
-    hashed = np.zeros(len(words) - run + 1, dtype=np.uint64)
+    hashes = np.zeros(len(words) - run + 1, dtype=np.uint64)
     for at in range(run):
-        hashed = hashed * _BASE + words[at : len(words) - run + 1 + at].astype(np.uint64)
-    found, places, counts = np.unique(hashed, return_index=True, return_counts=True)
+        hashes = hashes * _BASE + words[at : len(words) - run + 1 + at].astype(np.uint64)
+    unique, places, counts = np.unique(hashes, return_index=True, return_counts=True)
     once = counts == 1
-    return found[once], places[once]
+    return unique[once], places[once]
 
 
 def _in_order(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

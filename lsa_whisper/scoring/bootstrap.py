@@ -71,8 +71,8 @@ class Resamples:
         chances = np.full(self.units, 1 / max(self.units, 1))
         at_once = max(_CELLS // max(self.units, 1), 1)
         for start in range(0, self.samples if self.units else 0, at_once):
-            drawn = min(at_once, self.samples - start)
-            yield generator.multinomial(self.units, chances, size=drawn).astype(np.float64)
+            count = min(at_once, self.samples - start)
+            yield generator.multinomial(self.units, chances, size=count).astype(np.float64)
 
     def ratios(self, numerators: ArrayLike, denominators: ArrayLike) -> Floats:
         """Return each resample's rate; ``nan`` where its denominator is 0.
@@ -84,10 +84,10 @@ class Resamples:
         Returns:
             Shape (samples,), or (samples, rates).
         """
-        counts = [np.asarray(each, dtype=np.float64) for each in (numerators, denominators)]
-        none = [np.zeros((0, *count.shape[1:])) for count in counts]
-        sums = [none, *([weights @ count for count in counts] for weights in self.weights())]
-        above, below = (np.concatenate(each) for each in zip(*sums, strict=True))
+        counts = [np.asarray(values, dtype=np.float64) for values in (numerators, denominators)]
+        empty = [np.zeros((0, *count.shape[1:])) for count in counts]
+        sums = [empty, *([weights @ count for count in counts] for weights in self.weights())]
+        above, below = (np.concatenate(blocks) for blocks in zip(*sums, strict=True))
         rates: Floats = np.divide(above, below, out=np.full_like(above, np.nan), where=below != 0)
         return rates
 
@@ -126,8 +126,8 @@ MIN_EVENTS = 10
 """With fewer, Wilson's interval around one half is more than 50 points wide."""
 
 
-def wilson_interval(found: int, of: int) -> Interval | None:
-    """Return the 95 % interval of the share ``found`` / ``of``; ``None`` of nothing.
+def wilson_interval(count: int, of: int) -> Interval | None:
+    """Return the 95 % interval of the share ``count`` / ``of``; ``None`` of nothing.
 
     >>> wilson_interval(0, 4)
     Interval(low=0.0, high=0.489...)
@@ -138,5 +138,5 @@ def wilson_interval(found: int, of: int) -> Interval | None:
         return None
     from scipy.stats import binomtest
 
-    limits = binomtest(found, of).proportion_ci(method="wilson")
+    limits = binomtest(count, of).proportion_ci(method="wilson")
     return Interval(float(limits.low), float(limits.high))

@@ -32,30 +32,30 @@ Confusion = Counter[tuple[str, str]]
 
 def confusion(reference: FileWords, hypothesis: FileWords, alignment: Alignment, pauses: Detections) -> Confusion:
     """Return the matrix of one file; ``pauses`` are its detections of pauses."""
-    counted: Confusion = Counter()
-    found = [event for event in hypothesis.events if event.start < event.end]
-    at = _events_at(found)
+    matrix: Confusion = Counter()
+    events = [event for event in hypothesis.events if event.start < event.end]
+    at = _events_at(events)
     matched: set[int] = set()
     for event in reference.events:
         if event.start == event.end:
             continue
         words = [int(h) for h in alignment.to_hypothesis[event.start : event.end] if h != UNALIGNED]
-        best = _best(event.kind, words, at, found)
+        best = _best(event.kind, words, at, events)
         if best is None:
-            counted[event.kind.value, PLAIN_WORDS if words else NO_WORDS] += 1
+            matrix[event.kind.value, PLAIN_WORDS if words else NO_WORDS] += 1
         else:
-            matched.update(n for h in words for n in at.get(h, ()) if found[n].kind is found[best].kind)
-            counted[event.kind.value, found[best].kind.value] += 1
+            matched.update(n for h in words for n in at.get(h, ()) if events[n].kind is events[best].kind)
+            matrix[event.kind.value, events[best].kind.value] += 1
     unclear = np.isin(np.arange(len(hypothesis.words)), alignment.pairs[alignment.excluded, 1])
-    for number, event in enumerate(found):
+    for number, event in enumerate(events):
         if number not in matched and not unclear[event.start : event.end].all():
             aligned = (alignment.to_reference[event.start : event.end] != UNALIGNED).any()
-            counted[PLAIN_WORDS if aligned else NO_WORDS, event.kind.value] += 1
+            matrix[PLAIN_WORDS if aligned else NO_WORDS, event.kind.value] += 1
     pause = Disfluency.PAUSE.value
-    counted[pause, pause] += pauses.true_positives
-    counted[pause, NO_WORDS] += pauses.false_negatives
-    counted[NO_WORDS, pause] += pauses.false_positives
-    return +counted
+    matrix[pause, pause] += pauses.true_positives
+    matrix[pause, NO_WORDS] += pauses.false_negatives
+    matrix[NO_WORDS, pause] += pauses.false_positives
+    return +matrix
 
 
 def _events_at(events: Sequence[Event]) -> dict[int, list[int]]:
@@ -68,5 +68,5 @@ def _events_at(events: Sequence[Event]) -> dict[int, list[int]]:
 
 def _best(kind: Disfluency, words: list[int], at: dict[int, list[int]], events: Sequence[Event]) -> int | None:
     """Return the event that covers most of ``words``, one of ``kind`` before all others."""
-    shared = Counter(number for word in words for number in at.get(word, ()))
-    return max(shared, key=lambda n: (events[n].kind is kind, shared[n], -n), default=None)
+    overlap = Counter(number for word in words for number in at.get(word, ()))
+    return max(overlap, key=lambda n: (events[n].kind is kind, overlap[n], -n), default=None)

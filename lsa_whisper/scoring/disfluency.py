@@ -63,7 +63,7 @@ class DisfluencyScores:
         return sum(self.by_class.values(), Detections())
 
 
-def supported_classes(written: Iterable[Disfluency]) -> frozenset[Disfluency]:
+def supported_classes(classes: Iterable[Disfluency]) -> frozenset[Disfluency]:
     """Return the classes that a system supports, judged by the classes in all its transcripts.
 
     Filled pauses, fragments and repetitions can be inferred from words. Any other class counts as supported if the
@@ -73,7 +73,7 @@ def supported_classes(written: Iterable[Disfluency]) -> frozenset[Disfluency]:
     >>> Disfluency.REVISION in supported_classes([Disfluency.REPETITION]), Disfluency.BLOCK in supported_classes([])
     (True, False)
     """
-    families = {kind.row.family for kind in written if kind in SCORED}
+    families = {kind.row.family for kind in classes if kind in SCORED}
     return frozenset(kind for kind in SCORED if kind in INFERRED_FROM_WORDS or kind.row.family in families)
 
 
@@ -81,11 +81,11 @@ def score_disfluencies(reference: FileWords, hypothesis: FileWords, alignment: A
     """Return the detections of every class in one file, whether or not the system can write the class."""
     by_class: dict[Disfluency, Detections] = {}
     fragments = Detections()
-    for kind, expected, found, pairs in _matches(reference, hypothesis, alignment):
-        by_class[kind] = _detections(expected, found, pairs)
+    for kind, expected, actual, pairs in _matches(reference, hypothesis, alignment):
+        by_class[kind] = _detections(expected, actual, pairs)
         if kind is Disfluency.FRAGMENT:
             exact = Matcher(reference, hypothesis, alignment, kind, exact=True)
-            fragments = _detections(expected, found, exact.matched(expected, found))
+            fragments = _detections(expected, actual, exact.matched(expected, actual))
     return DisfluencyScores(by_class, fragments)
 
 
@@ -98,10 +98,10 @@ def unmatched_events(
     """
     missed: list[Event] = []
     extra: list[Event] = []
-    for _, expected, found, pairs in _matches(reference, hypothesis, alignment):
+    for _, expected, actual, pairs in _matches(reference, hypothesis, alignment):
         used = {number for number, _ in pairs}, {number for _, number in pairs}
         missed += [event for number, event in enumerate(expected) if number not in used[0]]
-        extra += [event for number, event in enumerate(found) if number not in used[1]]
+        extra += [event for number, event in enumerate(actual) if number not in used[1]]
     return missed, extra
 
 
@@ -111,18 +111,18 @@ def _matches(
     """Yield each class, its events on both sides, and those that match, as indices into both."""
     of_reference, of_hypothesis = _by_class(reference.events), _by_class(_judged(hypothesis.events, alignment))
     for kind in SCORED:
-        expected, found = of_reference.get(kind, []), of_hypothesis.get(kind, [])
+        expected, actual = of_reference.get(kind, []), of_hypothesis.get(kind, [])
         if kind.row.match is Match.GAP:
-            expected, found = (sorted(each, key=lambda event: event.start) for each in (expected, found))
-            of, by = ([event.start for event in each] for each in (expected, found))
-            yield kind, expected, found, matched_gaps(of, by, alignment)
+            expected, actual = (sorted(events, key=lambda event: event.start) for events in (expected, actual))
+            of, by = ([event.start for event in events] for events in (expected, actual))
+            yield kind, expected, actual, matched_gaps(of, by, alignment)
         else:
-            yield kind, expected, found, Matcher(reference, hypothesis, alignment, kind).matched(expected, found)
+            yield kind, expected, actual, Matcher(reference, hypothesis, alignment, kind).matched(expected, actual)
 
 
-def _detections(expected: Sequence[Event], found: Sequence[Event], pairs: list[tuple[int, int]]) -> Detections:
+def _detections(expected: Sequence[Event], actual: Sequence[Event], pairs: list[tuple[int, int]]) -> Detections:
     hits, right = len({number for number, _ in pairs}), len({other for _, other in pairs})
-    return Detections(hits, len(found) - right, len(expected) - hits)
+    return Detections(hits, len(actual) - right, len(expected) - hits)
 
 
 def _by_class(events: Iterable[Event]) -> dict[Disfluency, list[Event]]:
@@ -148,53 +148,53 @@ class Matcher:
     kind: Disfluency
     exact: bool = False
 
-    def matched(self, expected: Sequence[Event], found: Sequence[Event]) -> list[tuple[int, int]]:
+    def matched(self, expected: Sequence[Event], actual: Sequence[Event]) -> list[tuple[int, int]]:
         """Return the matching events, as indices into both sequences; only repetitions may occur more than once."""
         if self.kind.row.match is Match.SAME_COPIES:
-            return list(self._repetitions(expected, found))
+            return list(self._repetitions(expected, actual))
         at: dict[int, list[int]] = {}
-        for number, event in enumerate(found):
+        for number, event in enumerate(actual):
             for position in range(event.start, event.end):
                 at.setdefault(position, []).append(number)
         candidates = set()
         for number, event in enumerate(expected):
             for other in {n for h in self._words(event.start, event.end) for n in at.get(h, ())}:
-                agreement = self._agreement(event, found[other])
+                agreement = self._agreement(event, actual[other])
                 if agreement:
                     candidates.add((-agreement, number, other))
-        left: dict[int, int] = {}
-        right = set()
+        pairs: dict[int, int] = {}
+        taken = set()
         for _, number, other in sorted(candidates):
-            if number not in left and other not in right:
-                left[number] = other
-                right.add(other)
-        return list(left.items())
+            if number not in pairs and other not in taken:
+                pairs[number] = other
+                taken.add(other)
+        return list(pairs.items())
 
     def _words(self, start: int, end: int) -> list[int]:
         """Return the hypothesis words aligned with reference words ``start`` to ``end``."""
         return [int(h) for h in self.alignment.to_hypothesis[start:end] if h != UNALIGNED]
 
-    def _agreement(self, expected: Event, found: Event) -> float:
+    def _agreement(self, expected: Event, actual: Event) -> float:
         """Return how well two events agree, from 0 (they do not) to 1."""
-        shared = len(set(self._words(expected.start, expected.end)) & set(range(found.start, found.end)))
-        overlap = shared / ((expected.end - expected.start) + (found.end - found.start) - shared)
+        common = len(set(self._words(expected.start, expected.end)) & set(range(actual.start, actual.end)))
+        overlap = common / ((expected.end - expected.start) + (actual.end - actual.start) - common)
         if self.kind.row.match is Match.SAME_BEGINNING:
-            return overlap * self._same_beginning(expected, found)
+            return overlap * self._same_beginning(expected, actual)
         if self.kind.row.match is Match.HALF:
             return overlap if overlap >= 0.5 else 0.0
         return overlap
 
-    def _repetitions(self, expected: Sequence[Event], found: Sequence[Event]) -> Iterator[tuple[int, int]]:
+    def _repetitions(self, expected: Sequence[Event], actual: Sequence[Event]) -> Iterator[tuple[int, int]]:
         """Yield the pairs of repetitions whose copies are all there and of which the hypothesis marks a part."""
         copies = [self._copies(event) for event in expected]
         in_any = self._asides[1].union(*(word for first, again in copies for word in (first, again)))
-        marked: dict[int, set[int]] = {}
-        for other, event in enumerate(found):
+        at: dict[int, set[int]] = {}
+        for other, event in enumerate(actual):
             for word in range(event.start, event.end):
-                marked.setdefault(word, set()).add(other)
+                at.setdefault(word, set()).add(other)
         for number, (first, _) in enumerate(copies):
-            for other in sorted({n for word in first for n in marked.get(word, ())}):
-                if in_any.issuperset(range(found[other].start, found[other].end)):
+            for other in sorted({n for word in first for n in at.get(word, ())}):
+                if in_any.issuperset(range(actual[other].start, actual[other].end)):
                     yield number, other
 
     def _copies(self, event: Event) -> tuple[list[int], list[int]]:
@@ -213,8 +213,8 @@ class Matcher:
     def _copy(self, start: int, end: int) -> list[int]:
         """Return the hypothesis words of a copy in the reference, asides left out; none unless all are there."""
         words = [at for at in range(start, end) if at not in self._asides[0]] or range(start, end)
-        aligned = [int(self.alignment.to_hypothesis[at]) for at in words]
-        return [] if UNALIGNED in aligned else aligned
+        places = [int(self.alignment.to_hypothesis[at]) for at in words]
+        return [] if UNALIGNED in places else places
 
     @cached_property
     def _asides(self) -> tuple[frozenset[int], frozenset[int]]:
@@ -226,9 +226,9 @@ class Matcher:
         )
         return reference, hypothesis
 
-    def _same_beginning(self, expected: Event, found: Event) -> bool:
+    def _same_beginning(self, expected: Event, actual: Event) -> bool:
         reference = "".join(self.reference.words[expected.start : expected.end]).rstrip("-")
-        hypothesis = "".join(self.hypothesis.words[found.start : found.end]).rstrip("-")
+        hypothesis = "".join(self.hypothesis.words[actual.start : actual.end]).rstrip("-")
         return reference == hypothesis or (
             not self.exact and (reference.startswith(hypothesis) or hypothesis.startswith(reference))
         )

@@ -86,8 +86,8 @@ class FileCounts(_PerFile):
     @property
     def disfluency_rates(self) -> tuple[float | None, float | None]:
         """The events of all classes per 100 fluent words, in the reference and in the hypothesis."""
-        found = self.disfluency.together
-        events = found.reference_events, found.hypothesis_events
+        together = self.disfluency.together
+        events = together.reference_events, together.hypothesis_events
         rates = [100 * count / words if words else None for count, words in zip(events, self.fluent_words, strict=True)]
         return rates[0], rates[1]
 
@@ -106,13 +106,13 @@ class Totals(_PerFile, _TotalsOnly, Additive):
     @classmethod
     def of(cls, scores: FileScores) -> Totals:
         """Return the sums over one file."""
-        return cls(**{each.name: getattr(scores, each.name) for each in fields(cls)})
+        return cls(**{total.name: getattr(scores, total.name) for total in fields(cls)})
 
     @property
     def observed(self) -> frozenset[Disfluency]:
         """The classes that were written, or found in the words although no mark says so."""
-        found = {kind for kind, detections in self.disfluency.by_class.items() if detections.true_positives}
-        return frozenset(self.written) | found
+        hits = {kind for kind, detections in self.disfluency.by_class.items() if detections.true_positives}
+        return frozenset(self.written) | hits
 
 
 _NAMES = tuple(field.name for field in fields(LanguageSample))
@@ -202,7 +202,7 @@ def _flat(counts: FileCounts) -> list[int]:
     """Return every count of a file in the order in which :func:`_built` takes them."""
     scores = counts.disfluency, counts.timed
     parts = [astuple(getattr(counts, name)) for name in WORD_ERRORS]
-    parts += [astuple(found) for score in scores for found in (*map(score.__getitem__, SCORED), score.fragment_exact)]
+    parts += [astuple(own) for score in scores for own in (*map(score.__getitem__, SCORED), score.fragment_exact)]
     parts += [astuple(counts.boundaries), counts.same_role, counts.fluent_words, (counts.missing,)]
     return [number for part in parts for number in part]
 
@@ -237,6 +237,6 @@ def _measured(sample: LanguageSample | None) -> list[float]:
 
 
 def _sample(values: list[float]) -> LanguageSample:
-    named = zip(_NAMES, values, strict=True)
-    measures: dict[str, Any] = {n: None if isnan(v) else int(v) if n in _INTEGER_MEASURES else v for n, v in named}
+    pairs = zip(_NAMES, values, strict=True)
+    measures: dict[str, Any] = {n: None if isnan(v) else int(v) if n in _INTEGER_MEASURES else v for n, v in pairs}
     return LanguageSample(**measures)

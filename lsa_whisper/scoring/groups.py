@@ -50,7 +50,7 @@ def errors_by_group(
         "age": [age_band(_age(utterance.speaker, participants)) for utterance in reference.utterances],
         "length": [length_band(length) for length in lengths],
     }
-    return ByLabel((name, _errors_by(alignment, each, utterances)) for name, each in labels.items())
+    return ByLabel((name, _errors_by(alignment, bands, utterances)) for name, bands in labels.items())
 
 
 def _errors_by(alignment: Alignment, labels: list[str], utterances: NDArray[np.int64]) -> ByLabel[WordErrors]:
@@ -71,13 +71,13 @@ def same_role(
 
     Nothing is scored if the reference has several roles and the hypothesis only one.
     """
-    expected = [speaker_role(u.speaker, reference_participants) for u in reference.utterances]
-    found = [speaker_role(u.speaker, hypothesis_participants) for u in hypothesis.utterances]
-    if len(set(expected)) > 1 and len(set(found)) < 2:
+    reference_roles = [speaker_role(u.speaker, reference_participants) for u in reference.utterances]
+    hypothesis_roles = [speaker_role(u.speaker, hypothesis_participants) for u in hypothesis.utterances]
+    if len(set(reference_roles)) > 1 and len(set(hypothesis_roles)) < 2:
         return 0, 0
     pairs = alignment.pairs[(alignment.pairs != UNALIGNED).all(axis=1) & ~alignment.excluded]
     of, by = reference.utterance_of[pairs[:, 0]].tolist(), hypothesis.utterance_of[pairs[:, 1]].tolist()
-    return sum(expected[r] == found[h] for r, h in zip(of, by, strict=True)), len(pairs)
+    return sum(reference_roles[r] == hypothesis_roles[h] for r, h in zip(of, by, strict=True)), len(pairs)
 
 
 def speaker_role(code: str, participants: Participants) -> str:
@@ -100,10 +100,10 @@ def age_band(age: str) -> str:
     >>> age_band("4;06.12"), age_band("13;"), age_band("67;"), age_band("")
     ('4 years', '10 to 17 years', '60 to 69 years', '')
     """
-    found = _AGE.match(age)
-    if found is None:
+    match = _AGE.match(age)
+    if match is None:
         return ""
-    years = int(found.group(1))
+    years = int(match.group(1))
     if years < 18:
         return "10 to 17 years" if years >= 10 else f"{years} year{'s' * (years != 1)}"
     return "18 to 29 years" if years < 30 else f"{years // 10 * 10} to {years // 10 * 10 + 9} years"
@@ -122,5 +122,5 @@ def length_band(words: int) -> str:
 
 def band_sort_key(label: str) -> tuple[int, str]:
     """Return the sort key of a band: its first number, then its label."""
-    found = re.match(r"\d+", label)
-    return (int(found.group()) if found else 0), label
+    match = re.match(r"\d+", label)
+    return (int(match.group()) if match else 0), label

@@ -75,11 +75,11 @@ def hallucinations(reference: FileWords, hypothesis: FileWords, alignment: Align
 
 def _in_silence(reference: FileWords, hypothesis: FileWords, inserted: _Bools) -> tuple[int, int]:
     """Return the number of words inserted in silence, and the duration of that silence in milliseconds."""
-    expected, written = ([u.span for u in words.utterances] for words in (reference, hypothesis))
-    if None in expected or None in written or not (expected or written):
+    expected, actual = ([u.span for u in words.utterances] for words in (reference, hypothesis))
+    if None in expected or None in actual or not (expected or actual):
         return 0, 0
     spans = sorted((s.start_ms - MARGIN_MS, s.end_ms + MARGIN_MS) for s in expected if s is not None)
-    last = max(s.end_ms for s in (*expected, *written) if s is not None)
+    last = max(s.end_ms for s in (*expected, *actual) if s is not None)
     silent, at = 0, 0
     starts, ends = [], []
     for start, end in spans:

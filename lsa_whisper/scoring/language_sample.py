@@ -65,8 +65,8 @@ class MluPart(NamedTuple):
 
 def mlu_part(utterance: Utterance, units: int) -> MluPart:
     """Return what an utterance of so many ``units`` adds to MLU."""
-    counted = units if counts_for_mlu(utterance) else 0
-    return MluPart(utterance.speaker, counted, utterance.text.startswith(_COMPLETION), utterance.terminator)
+    mlu_units = units if counts_for_mlu(utterance) else 0
+    return MluPart(utterance.speaker, mlu_units, utterance.text.startswith(_COMPLETION), utterance.terminator)
 
 
 def mean_length(parts: Iterable[MluPart]) -> float | None:
@@ -117,7 +117,7 @@ def _count(utterance: Utterance) -> UtteranceCounts:
     )
 
 
-def sample_of(counted: Sequence[UtteranceCounts]) -> LanguageSample:
+def sample_of(counts: Sequence[UtteranceCounts]) -> LanguageSample:
     """Return the measures of a sample.
 
     >>> from lsa_whisper import chat
@@ -126,15 +126,15 @@ def sample_of(counted: Sequence[UtteranceCounts]) -> LanguageSample:
     >>> sample.mlu_words, sample.total_words, round(sample.maze_share, 2)
     (3.0, 4, 0.43)
     """
-    words = [word for each in counted for word in each.fluent]
-    spoken = sum(each.spoken for each in counted)
-    timed = [(len(each.fluent), each.duration_ms) for each in counted if each.duration_ms is not None]
+    words = [word for count in counts for word in count.fluent]
+    spoken = sum(count.spoken for count in counts)
+    timed = [(len(count.fluent), count.duration_ms) for count in counts if count.duration_ms is not None]
     return LanguageSample(
-        utterances=len(counted),
+        utterances=len(counts),
         total_words=len(words),
         different_words=len(set(words)),
-        abandoned=sum(each.abandoned for each in counted),
-        mlu_words=mean_length(each.mlu for each in counted),
+        abandoned=sum(count.abandoned for count in counts),
+        mlu_words=mean_length(count.mlu for count in counts),
         ndw_100=len(set(words[:FIXED_LENGTH])) if len(words) >= FIXED_LENGTH else None,
         ttr=ratio(len(set(words)), len(words)),
         mattr=moving_ttr(words),
@@ -167,11 +167,11 @@ def moving_ttr(words: Sequence[str], window: int = WINDOW) -> float | None:
     return different / (window * (last + 1))
 
 
-def by_speaker(counted: Sequence[UtteranceCounts]) -> dict[str, list[UtteranceCounts]]:
+def by_speaker(counts: Sequence[UtteranceCounts]) -> dict[str, list[UtteranceCounts]]:
     """Return the utterances of each speaker, speakers in order of appearance."""
     sorted_out: dict[str, list[UtteranceCounts]] = {}
-    for each in counted:
-        sorted_out.setdefault(each.speaker, []).append(each)
+    for count in counts:
+        sorted_out.setdefault(count.speaker, []).append(count)
     return sorted_out
 
 
@@ -183,10 +183,10 @@ def counts_for_mlu(utterance: Utterance) -> bool:
     return UNTRANSCRIBED.isdisjoint(utterance.reading.written) and not _EXCLUDED.search(utterance.body)
 
 
-def _words(written: Sequence[str]) -> list[str]:
+def _words(spellings: Sequence[str]) -> list[str]:
     """Return written words without capitals; each stays one word, except in scripts without spaces."""
     words: list[str] = []
-    for word in written:
+    for word in spellings:
         if is_unspaced(word):
             words += normalize_word(word.partition("@")[0], "raw")
         elif word not in UNTRANSCRIBED and _SOUND.search(word):

@@ -36,10 +36,10 @@ def _errors(field: str) -> Callable[[FileCounts, Classes], Fraction]:
     return fraction
 
 
-def f1_fraction(found: Detections) -> Fraction:
+def f1_fraction(detections: Detections) -> Fraction:
     """Return F1 as one fraction: 2 TP / (2 TP + FP + FN)."""
-    right = 2 * found.true_positives
-    return right, right + found.false_positives + found.false_negatives
+    right = 2 * detections.true_positives
+    return right, right + detections.false_positives + detections.false_negatives
 
 
 def class_f1(kind: Disfluency) -> Callable[[FileCounts, Classes], Fraction]:

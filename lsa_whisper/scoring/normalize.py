@@ -68,7 +68,7 @@ def normalize_word(word: str, fillers: Fillers = "folded") -> tuple[str, ...]:
         return parts
     chunks = [chunk for part in parts for chunk in _CHARACTER.findall(part)]
     # What stood between characters of such a script now stands alone, so its edges and fillers are normalized again.
-    return tuple(one for each in chunks for one in ([each] if is_unspaced(each) else normalize_word(each, fillers)))
+    return tuple(part for run in chunks for part in ([run] if is_unspaced(run) else normalize_word(run, fillers)))
 
 
 def is_unspaced(text: str) -> bool:
@@ -98,4 +98,4 @@ def _unhyphenated(token: str, fillers: Fillers) -> Iterable[str]:
 
 def _fold(word: str) -> str:
     """Return the one spelling all spellings of a filler share; other words come back as they are."""
-    return next((folded for pattern, folded in _FILLERS if pattern.fullmatch(word)), word)
+    return next((spelling for pattern, spelling in _FILLERS if pattern.fullmatch(word)), word)

@@ -31,7 +31,7 @@ _SPELLINGS = """
     shoulda: should have; sposta: supposed to; til: until; mm: hm; hmm: hm; this'll: this will
 """
 _SPELLED_OUT = {
-    word.strip(): spelled.split() for word, _, spelled in (row.partition(":") for row in _SPELLINGS.split(";"))
+    word.strip(): spelling.split() for word, _, spelling in (row.partition(":") for row in _SPELLINGS.split(";"))
 }
 _SPELLED_OUT_LATER = {"lemme": ["let", "me"], "outta": ["out", "of"]}
 _REACH = 2
@@ -59,8 +59,8 @@ def check_modes(names: Collection[str]) -> None:
     """
     for name in names:
         if name not in MODES and name != verbatim_benchmark.MODE:
-            known = ", ".join([*MODES, verbatim_benchmark.MODE])
-            raise CorpusError(f"`as_={name}`: there is no such mode; choose from {known}")
+            modes = ", ".join([*MODES, verbatim_benchmark.MODE])
+            raise CorpusError(f"`as_={name}`: there is no such mode; choose from {modes}")
     if "whisper" in names:
         _whisper_normalizer()
 
@@ -73,16 +73,16 @@ def batchalign2_errors(reference: Utterances, hypothesis: Utterances) -> WordErr
     >>> batchalign2_errors([reference], [hypothesis])
     WordErrors(hits=3, substitutions=1, deletions=1, insertions=0, ...)
     """
-    expected, found = _conformed(_verbatim(reference)), _conformed(_verbatim(hypothesis))
+    expected, actual = _conformed(_verbatim(reference)), _conformed(_verbatim(hypothesis))
     hits = substitutions = deletions = insertions = 0
-    for missing, extra, matched in _gaps(expected, found):
+    for missing, extra, matched in _gaps(expected, actual):
         # A placeholder such as firstname stands for any name.
         names = sum("name" in word and not word.startswith("name") for word in missing)
-        left, more = len(missing) - names, max(extra - names, 0)
+        absent, more = len(missing) - names, max(extra - names, 0)
         hits += matched + names
-        substitutions += min(left, more)
-        deletions += max(left - more, 0)
-        insertions += max(more - left, 0)
+        substitutions += min(absent, more)
+        deletions += max(absent - more, 0)
+        insertions += max(more - absent, 0)
     return WordErrors(hits, substitutions, deletions, insertions)
 
 
@@ -107,20 +107,20 @@ def batchalign_compare_errors(reference: Utterances, hypothesis: Utterances) -> 
     True
     """
     expected = [_without_fillers(utterance) for utterance in reference]
-    found = [_without_fillers(utterance) for utterance in hypothesis]
-    words = [word for own in found for word in own]
-    owner = [number for number, own in enumerate(found) for _ in own]
-    mapped: dict[int, list[str]] = {}
+    actual = [_without_fillers(utterance) for utterance in hypothesis]
+    words = [word for own in actual for word in own]
+    owner = [number for number, own in enumerate(actual) for _ in own]
+    by_utterance: dict[int, list[str]] = {}
     begin = 0
     for own in expected:
         window = _most_similar(own, words, owner, begin)
         if window is not None:
             start, begin = window
-            mapped.setdefault(_majority(owner[start:begin]), []).extend(own)
+            by_utterance.setdefault(_majority(owner[start:begin]), []).extend(own)
     total = WordErrors()
-    for number, assigned in mapped.items():
-        hits = LCSseq.similarity(assigned, found[number])
-        total += WordErrors(hits, 0, len(assigned) - hits, len(found[number]) - hits)
+    for number, expected_words in by_utterance.items():
+        hits = LCSseq.similarity(expected_words, actual[number])
+        total += WordErrors(hits, 0, len(expected_words) - hits, len(actual[number]) - hits)
     return total
 
 
@@ -129,22 +129,22 @@ def _most_similar(reference: list[str], words: list[str], owner: list[int], begi
 
     Among equals the one with most words in order, then the latest, then the one with fewest other words.
     """
-    wanted = Counter(reference)
-    known = [0, *accumulate(word in wanted for word in words)]
-    best, found = (0, 0, 0, 0), None
+    counts = Counter(reference)
+    matches = [0, *accumulate(word in counts for word in words)]
+    best, window = (0, 0, 0, 0), None
     for span in range(max(1, len(reference) - _REACH), min(len(words) - begin, len(reference) + _REACH) + 1):
         for start in range(begin, len(words) - span + 1):
-            if known[start + span] - known[start] < max(best[0], 1):
+            if matches[start + span] - matches[start] < max(best[0], 1):
                 continue
             first, last = _of_one_utterance(owner, start, start + span)
             inside = words[first:last]
-            shared = sum((Counter(inside) & wanted).values())
-            if shared < max(best[0], 1):
+            common = sum((Counter(inside) & counts).values())
+            if common < max(best[0], 1):
                 continue
-            key = (shared, LCSseq.similarity(inside, reference), last, shared - len(inside))
+            key = (common, LCSseq.similarity(inside, reference), last, common - len(inside))
             if key > best:
-                best, found = key, (first, last)
-    return found
+                best, window = key, (first, last)
+    return window
 
 
 def _of_one_utterance(owner: list[int], start: int, end: int) -> tuple[int, int]:
@@ -173,8 +173,8 @@ def errors(mode: str, reference: Utterances, hypothesis: Utterances, language: s
 def whisper_errors(reference: Utterances, hypothesis: Utterances, language: str = "eng") -> WordErrors:
     """Return the counts after Whisper's normalizer for the language; see ``MODES["whisper"].rules``."""
     normalize = _whisper_normalizer(language)
-    expected, found = (_verbatim(each, without_unintelligible=True) for each in (reference, hypothesis))
-    return plain_errors(normalize(" ".join(expected)).split(), normalize(" ".join(found)).split())
+    expected, actual = (_verbatim(utterances, without_unintelligible=True) for utterances in (reference, hypothesis))
+    return plain_errors(normalize(" ".join(expected)).split(), normalize(" ".join(actual)).split())
 
 
 _NOT_OPENAIS = (r"\bkinda\b", r"\bsorta\b", r"\bdunno\b", r"\bcause\b")
@@ -208,8 +208,8 @@ def _verbatim(utterances: Utterances, *, without_unintelligible: bool = False) -
 
 
 def _without_fillers(utterance: Utterance) -> list[str]:
-    kept = [word for word in utterance.verbatim() if word.lower() not in _FILLERS]
-    return _conformed(kept, _SPELLED_OUT_LATER)
+    words = [word for word in utterance.verbatim() if word.lower() not in _FILLERS]
+    return _conformed(words, _SPELLED_OUT_LATER)
 
 
 def _conformed(words: Sequence[str], more: dict[str, list[str]] | None = None) -> list[str]:
@@ -217,9 +217,9 @@ def _conformed(words: Sequence[str], more: dict[str, list[str]] | None = None) -
 
 
 def _conform(word: str, more: dict[str, list[str]]) -> list[str]:
-    spelled = _SPELLED_OUT.get(word) or more.get(word)
-    if spelled is not None:
-        return spelled
+    parts = _SPELLED_OUT.get(word) or more.get(word)
+    if parts is not None:
+        return parts
     for ending, verb in _ENDINGS:
         if word.endswith(ending) and word != ending:
             return [word.removesuffix(ending), verb]

@@ -61,9 +61,9 @@ def with_recognized(
     candidates = _candidates(hypothesis, _utterances(hypothesis, alignment, missed.values()), from_words)
     accepted: list[Event] = []
     for kind, expected in missed.items():
-        others = [event for event in candidates if event.kind is kind]
-        pairs = Matcher(reference, hypothesis, alignment, kind).matched(expected, others)
-        accepted += [others[number] for number in sorted({number for _, number in pairs})]
+        of_kind = [event for event in candidates if event.kind is kind]
+        pairs = Matcher(reference, hypothesis, alignment, kind).matched(expected, of_kind)
+        accepted += [of_kind[number] for number in sorted({number for _, number in pairs})]
     if not accepted:
         return hypothesis
     events = sorted((*hypothesis.events, *accepted), key=lambda event: (event.start, event.end))
@@ -74,29 +74,29 @@ def with_recognized(
 def _missed(reference: FileWords, hypothesis: FileWords, alignment: Alignment, kind: Disfluency) -> list[Event]:
     """Return the events of a class in the reference that no mark of the hypothesis matches."""
     expected, own = ([event for event in side.events if event.kind is kind] for side in (reference, hypothesis))
-    found = {number for number, _ in Matcher(reference, hypothesis, alignment, kind).matched(expected, own)}
-    return [event for number, event in enumerate(expected) if number not in found]
+    hits = {number for number, _ in Matcher(reference, hypothesis, alignment, kind).matched(expected, own)}
+    return [event for number, event in enumerate(expected) if number not in hits]
 
 
 def _utterances(hypothesis: FileWords, alignment: Alignment, missed: Iterable[Sequence[Event]]) -> list[int]:
     """Return the utterances of the hypothesis at the words of the missed events."""
     words = [alignment.to_hypothesis[event.start : event.end] for events in missed for event in events]
-    aligned = np.concatenate(words) if words else np.zeros(0, dtype=np.int64)
-    return sorted(set(hypothesis.utterance_of[aligned[aligned != UNALIGNED]].tolist()))
+    positions = np.concatenate(words) if words else np.zeros(0, dtype=np.int64)
+    return sorted(set(hypothesis.utterance_of[positions[positions != UNALIGNED]].tolist()))
 
 
 def _candidates(
     hypothesis: FileWords, utterances: Sequence[int], from_words: Callable[[Utterance], Utterance]
 ) -> list[Event]:
     """Return the events recognized from the words of some utterances, in places that no mark of the system covers."""
-    marked, found = hypothesis.disfluent, []
+    marked, events = hypothesis.disfluent, []
     starts = np.searchsorted(hypothesis.utterance_of, utterances).tolist()
     ends = np.searchsorted(hypothesis.utterance_of, utterances, side="right").tolist()
     for number, start, end in zip(utterances, starts, ends, strict=True):
         own = file_words([from_words(hypothesis.utterances[number])], keep_unintelligible=False)
         if len(own.words) == end - start:
-            found += [event.moved(start) for event in own.events if event.kind in INFERRED_FROM_WORDS]
-    return [event for event in found if not marked[event.start : event.end].any()]
+            events += [event.moved(start) for event in own.events if event.kind in INFERRED_FROM_WORDS]
+    return [event for event in events if not marked[event.start : event.end].any()]
 
 
 def _fluent(marked: FileWords, accepted: Sequence[Event]) -> list[str]:
@@ -143,56 +143,56 @@ def score_file(
         options: Those of :class:`ScoringOptions`; its defaults if left out.
     """
     options, other = options or ScoringOptions(), hypothesis or ParsedTranscript((), {})
-    expected, found = file_words(reference.utterances), file_words(other.utterances, keep_unintelligible=False)
-    alignment = wer.align_verbatim(expected, found)
-    written = Counter(event.kind for event in found.events)
-    if (complete := with_recognized(expected, found, alignment, other.from_words)) is not found:
-        found, alignment = complete, wer.align_verbatim(expected, complete)
-    utterances = wer.utterance_of_columns(alignment, expected, found)
-    disfluency = score_disfluencies(expected, found, alignment)
-    attributed = SpeakerErrors()
+    expected, actual = file_words(reference.utterances), file_words(other.utterances, keep_unintelligible=False)
+    alignment = wer.align_verbatim(expected, actual)
+    written = Counter(event.kind for event in actual.events)
+    if (complete := with_recognized(expected, actual, alignment, other.from_words)) is not actual:
+        actual, alignment = complete, wer.align_verbatim(expected, complete)
+    utterances = wer.utterance_of_columns(alignment, expected, actual)
+    disfluency = score_disfluencies(expected, actual, alignment)
+    speaker_errors = SpeakerErrors()
     if options.speakers:
-        attributed = speakers.speaker_errors(reference.utterances, other.utterances)
-    aligned: tuple[AlignedUtterance, ...] = ()
+        speaker_errors = speakers.speaker_errors(reference.utterances, other.utterances)
+    rows: tuple[AlignedUtterance, ...] = ()
     if options.keep_alignment:
-        unmatched = unmatched_events(expected, found, alignment)
-        aligned = aligned_utterances(alignment, expected, found, utterances, unmatched, with_spans=options.keep_times)
+        unmatched = unmatched_events(expected, actual, alignment)
+        rows = aligned_utterances(alignment, expected, actual, utterances, unmatched, with_spans=options.keep_times)
     return FileScores(
         key=key,
         missing=hypothesis is None,
         verbatim=alignment.errors,
-        verbatim_raw=_raw(expected, found, alignment).errors,
-        fluent=wer.fluent_errors(expected, found.fluent),
-        fluent_raw=wer.fluent_errors(expected, found.words),
-        characters=wer.character_errors(alignment, expected.words, found.words),
+        verbatim_raw=_raw(expected, actual, alignment).errors,
+        fluent=wer.fluent_errors(expected, actual.fluent),
+        fluent_raw=wer.fluent_errors(expected, actual.words),
+        characters=wer.character_errors(alignment, expected.words, actual.words),
         by_speaker=wer.errors_by_speaker(alignment, expected, utterances),
         disfluency=disfluency,
         written=written,
-        boundaries=boundaries(expected, found, alignment),
-        fluent_words=(int((~expected.fluent_unintelligible).sum()), len(found.fluent)),
-        dropped=found.dropped,
+        boundaries=boundaries(expected, actual, alignment),
+        fluent_words=(int((~expected.fluent_unintelligible).sum()), len(actual.fluent)),
+        dropped=actual.dropped,
         samples=_samples(reference.utterances, None if hypothesis is None else hypothesis.utterances),
-        fluent_characters=wer.fluent_characters(expected, found),
-        timed=DisfluencyScores(timed_detections(expected, found, options.collar_ms)),
-        confusion=confusion(expected, found, alignment, disfluency[Disfluency.PAUSE]),
+        fluent_characters=wer.fluent_characters(expected, actual),
+        timed=DisfluencyScores(timed_detections(expected, actual, options.collar_ms)),
+        confusion=confusion(expected, actual, alignment, disfluency[Disfluency.PAUSE]),
         groups=errors_by_group(alignment, expected, reference.participants, utterances),
-        same_role=same_role(expected, found, alignment, reference.participants, other.participants),
-        hallucinations=Hallucinations() if hypothesis is None else hallucinations(expected, found, alignment),
+        same_role=same_role(expected, actual, alignment, reference.participants, other.participants),
+        hallucinations=Hallucinations() if hypothesis is None else hallucinations(expected, actual, alignment),
         published=ByLabel(
             (mode, published.errors(mode, reference.utterances, other.utterances, reference.language))
             for mode in options.published
         ),
-        typed=typed_detections(expected, found, alignment) if options.typed else ByLabel(),
-        class_characters=character_errors_by_class(expected, found, alignment),
-        speakers=attributed,
-        aligned=aligned,
+        typed=typed_detections(expected, actual, alignment) if options.typed else ByLabel(),
+        class_characters=character_errors_by_class(expected, actual, alignment),
+        speakers=speaker_errors,
+        aligned=rows,
     )
 
 
-def _raw(expected: FileWords, found: FileWords, alignment: Alignment) -> Alignment:
+def _raw(expected: FileWords, actual: FileWords, alignment: Alignment) -> Alignment:
     """Return the alignment with fillers as spelled: the given one, if no spelling differs."""
-    same = (expected.words, found.words) == (expected.raw_words, found.raw_words)
-    return alignment if same else wer.align_verbatim(expected, found, raw_fillers=True)
+    same = (expected.words, actual.words) == (expected.raw_words, actual.raw_words)
+    return alignment if same else wer.align_verbatim(expected, actual, raw_fillers=True)
 
 
 def _samples(reference: Sequence[Utterance], hypothesis: Sequence[Utterance] | None) -> SamplesBySpeaker:
@@ -201,10 +201,10 @@ def _samples(reference: Sequence[Utterance], hypothesis: Sequence[Utterance] | N
     A hypothesis with other speaker codes has no samples of single speakers. A missing hypothesis has no sample at all,
     rather than one of 0 words.
     """
-    counted, others = count_words(reference), count_words(hypothesis or ())
-    expected, found = by_speaker(counted), by_speaker(others)
-    samples: SamplesBySpeaker = {EVERYONE: (sample_of(counted), None if hypothesis is None else sample_of(others))}
+    counts, other_counts = count_words(reference), count_words(hypothesis or ())
+    expected, actual = by_speaker(counts), by_speaker(other_counts)
+    samples: SamplesBySpeaker = {EVERYONE: (sample_of(counts), None if hypothesis is None else sample_of(other_counts))}
     if len(expected) > 1:
         for code, own in expected.items():
-            samples[code] = sample_of(own), sample_of(found[code]) if code in found else None
+            samples[code] = sample_of(own), sample_of(actual[code]) if code in actual else None
     return samples

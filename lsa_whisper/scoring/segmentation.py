@@ -50,9 +50,9 @@ def matched_gaps(reference: Sequence[int], hypothesis: Sequence[int], alignment:
 
 def _ranges(alignment: Alignment) -> tuple[list[int], list[int]]:
     """Return, per reference gap, the first and last hypothesis gap with no aligned word between."""
-    aligned = alignment.to_hypothesis
-    before = np.concatenate(([0], np.where(aligned == UNALIGNED, 0, aligned + 1)))
-    after = np.concatenate((np.where(aligned == UNALIGNED, len(alignment.to_reference), aligned), [UNALIGNED]))
+    partners = alignment.to_hypothesis
+    before = np.concatenate(([0], np.where(partners == UNALIGNED, 0, partners + 1)))
+    after = np.concatenate((np.where(partners == UNALIGNED, len(alignment.to_reference), partners), [UNALIGNED]))
     after[-1] = len(alignment.to_reference)
     return list(np.maximum.accumulate(before)), list(np.minimum.accumulate(after[::-1])[::-1])
 

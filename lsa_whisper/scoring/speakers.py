@@ -69,18 +69,18 @@ def require_meeteval() -> None:
 def speaker_errors(reference: Sequence[Utterance], hypothesis: Sequence[Utterance]) -> SpeakerErrors:
     """Return the errors of one file."""
     wer = _meeteval()
-    expected, found = _segments(reference), _segments(hypothesis)
+    expected, actual = _segments(reference), _segments(hypothesis)
     count = sum(len(segment["words"].split()) for segment in expected)
-    if not expected or not found:  # meeteval requires words on both sides
-        errors = sum(len(segment["words"].split()) for segment in (*expected, *found))
+    if not expected or not actual:  # meeteval requires words on both sides
+        errors = sum(len(segment["words"].split()) for segment in (*expected, *actual))
         return SpeakerErrors(errors, count, errors, count, errors, count)
-    cp = wer.cp_word_error_rate(_streams(expected), _streams(found), **_UNSORTED)
-    orc = _orc(wer, expected, _streams(found))
-    if any(segment["start_time"] is None for segment in (*expected, *found)):
+    cp = wer.cp_word_error_rate(_streams(expected), _streams(actual), **_UNSORTED)
+    orc = _orc(wer, expected, _streams(actual))
+    if any(segment["start_time"] is None for segment in (*expected, *actual)):
         return SpeakerErrors(cp.errors, cp.length, 0, 0, *orc)
     tcp = wer.time_constrained_minimum_permutation_word_error_rate(
         expected,
-        found,
+        actual,
         reference_pseudo_word_level_timing="character_based",
         hypothesis_pseudo_word_level_timing="character_based_points",
         collar=COLLAR_S,
@@ -91,23 +91,23 @@ def speaker_errors(reference: Sequence[Utterance], hypothesis: Sequence[Utteranc
 def _orc(wer: Any, reference: Sequence[dict[str, Any]], streams: dict[str, str]) -> tuple[int, int]:
     if len(streams) > MAX_ORC_STREAMS:
         return 0, 0
-    found = wer.orc_word_error_rate([segment["words"] for segment in reference], list(streams.values()), **_UNSORTED)
-    return int(found.errors), int(found.length)
+    rate = wer.orc_word_error_rate([segment["words"] for segment in reference], list(streams.values()), **_UNSORTED)
+    return int(rate.errors), int(rate.length)
 
 
 def _segments(utterances: Sequence[Utterance]) -> list[dict[str, Any]]:
     """Return the utterances with words as meeteval's segments, in order of time where all have times."""
-    made: list[dict[str, Any]] = []
+    segments: list[dict[str, Any]] = []
     for utterance in utterances:
         words = [word for word in normalize(utterance.verbatim()) if word not in UNTRANSCRIBED]
         if words:
             span = utterance.span
             times = (None, None) if span is None else (span.start_ms / 1000, span.end_ms / 1000)
             facts = {"session_id": "file", "speaker": utterance.speaker, "words": " ".join(words)}
-            made.append({**facts, "start_time": times[0], "end_time": times[1]})
-    if all(segment["start_time"] is not None for segment in made):
-        made.sort(key=lambda segment: segment["start_time"])
-    return made
+            segments.append({**facts, "start_time": times[0], "end_time": times[1]})
+    if all(segment["start_time"] is not None for segment in segments):
+        segments.sort(key=lambda segment: segment["start_time"])
+    return segments
 
 
 def _streams(segments: Sequence[dict[str, Any]]) -> dict[str, str]:

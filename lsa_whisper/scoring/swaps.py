@@ -45,30 +45,30 @@ def family_p_values(above: Floats, below: Floats, valid: NDArray[np.bool_]) -> F
     >>> family_p_values(errors, np.full((2, 6, 1), 10.0), np.ones((1, 1), dtype=bool))
     array([[0.03125]])
     """
-    found = np.full(valid.shape, np.nan)
+    by_pair = np.full(valid.shape, np.nan)
     pairs = list(combinations(range(len(above)), 2))
     for row, pair in enumerate(pairs):
-        found[row] = _max_t(above[[*pair]], below[[*pair]], valid[[row]])[0]
+        by_pair[row] = _max_t(above[[*pair]], below[[*pair]], valid[[row]])[0]
     if len(above) == 3 and valid.any():
-        every = _max_t(above, below, valid)
-        all_equal = np.where(valid, every, np.inf).min(axis=0)
-        closed: Floats = np.maximum(found, all_equal)
+        joint = _max_t(above, below, valid)
+        all_equal = np.where(valid, joint, np.inf).min(axis=0)
+        closed: Floats = np.maximum(by_pair, all_equal)
         return closed
-    return np.stack([_holm(column) for column in found.T], axis=1)
+    return np.stack([_holm(column) for column in by_pair.T], axis=1)
 
 
 def _max_t(above: Floats, below: Floats, valid: NDArray[np.bool_]) -> Floats:
     """Return p values that are corrected for all ``valid`` comparisons of these systems."""
-    found = np.full(valid.shape, np.nan)
+    p_values = np.full(valid.shape, np.nan)
     if not valid.any():
-        return found
+        return p_values
     observed = _differences(above.sum(axis=1)[:, None], below.sum(axis=1)[:, None])[:, 0][valid]
     swapped = np.concatenate([block[valid] for block in _swapped(above, below)], axis=-1)
     spread = swapped.std(axis=-1)
     spread[spread == 0] = np.inf  # the same counts however they are swapped
     largest = (np.abs(swapped) / spread[:, None]).max(axis=0)
-    found[valid] = [(largest >= _TIE * value).mean() for value in np.abs(observed) / spread]
-    return found
+    p_values[valid] = [(largest >= _TIE * value).mean() for value in np.abs(observed) / spread]
+    return p_values
 
 
 def _holm(p_values: Floats) -> Floats:
@@ -116,5 +116,5 @@ def _differences(above: Floats, below: Floats) -> Floats:
     """Return the rate of the first system of each pair minus that of the second; 0 where one is undefined."""
     rates = np.divide(above, below, out=np.full_like(above, np.nan), where=below != 0)
     pairs = [rates[first] - rates[second] for first, second in combinations(range(len(rates)), 2)]
-    found: Floats = np.nan_to_num(np.stack(pairs), nan=0.0)
-    return found
+    differences: Floats = np.nan_to_num(np.stack(pairs), nan=0.0)
+    return differences

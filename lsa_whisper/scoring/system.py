@@ -45,9 +45,9 @@ class System:
     @cached_property
     def supported_classes(self) -> frozenset[Disfluency]:
         """The classes that the system supports; the others are not scored."""
-        written = frozenset(self.total.written)
+        classes = frozenset(self.total.written)
         # Repetitions inferred from the words of an unmarked system do not show that it marks retraces.
-        return supported_classes(written if self.has_marks else written & {Disfluency.PAUSE}) - self.left_out
+        return supported_classes(classes if self.has_marks else classes & {Disfluency.PAUSE}) - self.left_out
 
     @property
     def has_gaps(self) -> bool:
@@ -188,8 +188,8 @@ class System:
         """Return the agreement of events per 100 fluent words over files; empty if the class is not supported."""
         if kind not in self.supported_classes:
             return Agreement(0)
-        found, words = self.files.columns.disfluency[kind], self.files.columns.fluent_words
-        pairs = zip((found.reference_events, found.hypothesis_events), words, strict=True)
+        detections, words = self.files.columns.disfluency[kind], self.files.columns.fluent_words
+        pairs = zip((detections.reference_events, detections.hypothesis_events), words, strict=True)
         return agreement(zip(*(_per_100(events, of) for events, of in pairs), strict=True))
 
     @property

@@ -40,13 +40,13 @@ def word_times(words: FileWords) -> _Floats:
         times.extend(spoken_times(utterance))
     if not times:
         return np.full((len(words.utterance_of), 2), np.nan)
-    chosen: _Floats = np.array(times, dtype=np.float64)[np.array(first)[words.utterance_of] + words.spoken_of]
-    return chosen
+    by_word: _Floats = np.array(times, dtype=np.float64)[np.array(first)[words.utterance_of] + words.spoken_of]
+    return by_word
 
 
 def word_spans(words: FileWords) -> list[WordSpan | None]:
     """Return the span of each word, and whether it is known, not estimated; ``None`` if there are no times."""
-    exact = [len(each.word_times) == len(each.reading.verbatim) for each in words.utterances]
+    exact = [len(utterance.word_times) == len(utterance.reading.verbatim) for utterance in words.utterances]
     return [
         None if isnan(start) else (round(start), round(end), exact[utterance])
         for (start, end), utterance in zip(word_times(words).tolist(), words.utterance_of.tolist(), strict=True)
@@ -88,23 +88,23 @@ def timed_detections(
 ) -> dict[Disfluency, Detections]:
     """Return the matches by time of every class that either transcript has."""
     reference_times, hypothesis_times = word_times(reference), word_times(hypothesis)
-    expected, written = _onsets(reference, reference_times), _onsets(hypothesis, hypothesis_times)
+    expected, actual = _onsets(reference, reference_times), _onsets(hypothesis, hypothesis_times)
     has_no_times = any(len(times) and np.isnan(times).all() for times in (reference_times, hypothesis_times))
-    found = {}
-    for kind in dict.fromkeys((*expected, *written)):
+    by_class = {}
+    for kind in dict.fromkeys((*expected, *actual)):
         onsets = expected.get(kind, [])
         if has_no_times:
-            found[kind] = Detections(not_scored=len(onsets))
+            by_class[kind] = Detections(not_scored=len(onsets))
             continue
-        known = sorted(time for time in onsets if not isnan(time))
-        others = sorted(time for time in written.get(kind, []) if not isnan(time))
-        found[kind] = match_onsets(known, others, collar_ms) + Detections(not_scored=len(onsets) - len(known))
-    return found
+        times = sorted(time for time in onsets if not isnan(time))
+        actual_times = sorted(time for time in actual.get(kind, []) if not isnan(time))
+        by_class[kind] = match_onsets(times, actual_times, collar_ms) + Detections(not_scored=len(onsets) - len(times))
+    return by_class
 
 
 def _onsets(words: FileWords, times: _Floats) -> dict[Disfluency, list[float]]:
     """Return the onsets of the events of each class in milliseconds; nan if unknown."""
-    found: dict[Disfluency, list[float]] = {}
+    onsets: dict[Disfluency, list[float]] = {}
     starts, ends = times[:, 0].tolist(), times[:, 1].tolist()
     for event in words.events:
         if event.start < event.end:
@@ -113,5 +113,5 @@ def _onsets(words: FileWords, times: _Floats) -> dict[Disfluency, list[float]]:
             at = ends[event.start - 1]
         else:
             at = starts[0] if starts else nan
-        found.setdefault(event.kind, []).append(at)
-    return found
+        onsets.setdefault(event.kind, []).append(at)
+    return onsets

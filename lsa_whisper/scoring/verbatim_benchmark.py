@@ -49,17 +49,17 @@ def typed_detections(reference: FileWords, hypothesis: FileWords, alignment: Ali
         "repetitions": lambda reference_word, word: reference_word == word,
         "cut-offs": _same_beginning,
     }
-    found: ByLabel[Detections] = ByLabel()
+    by_type: ByLabel[Detections] = ByLabel()
     for name, kind in _KINDS.items():
-        expected, written = (_words_of(side, kind) for side in (reference, hypothesis))
+        expected, actual = (_words_of(side, kind) for side in (reference, hypothesis))
         hits = sum(
-            h in written and same[name](reference.words[r], hypothesis.words[h])
+            h in actual and same[name](reference.words[r], hypothesis.words[h])
             for r in expected
             if (h := int(alignment.to_hypothesis[r])) != UNALIGNED
         )
-        found[name] = Detections(hits, len(written) - hits, len(expected) - hits)
-    found["vocal sounds"] = _vocal_sounds(reference, hypothesis, alignment)
-    return found
+        by_type[name] = Detections(hits, len(actual) - hits, len(expected) - hits)
+    by_type["vocal sounds"] = _vocal_sounds(reference, hypothesis, alignment)
+    return by_type
 
 
 def pooled(typed: ByLabel[Detections]) -> Detections:
@@ -69,13 +69,13 @@ def pooled(typed: ByLabel[Detections]) -> Detections:
 
 def character_errors_by_class(reference: FileWords, hypothesis: FileWords, alignment: Alignment) -> ByLabel[WordErrors]:
     """Return the character errors in the words of each class of disfluency; a class without words is left out."""
-    found: ByLabel[WordErrors] = ByLabel()
+    by_class: ByLabel[WordErrors] = ByLabel()
     for kind in Disfluency:
         for r in sorted(_words_of(reference, kind)):
             h = int(alignment.to_hypothesis[r])
             word = "" if h == UNALIGNED else hypothesis.words[h]
-            found[kind.value] = found.get(kind.value, WordErrors()) + _characters(reference.words[r], word)
-    return found
+            by_class[kind.value] = by_class.get(kind.value, WordErrors()) + _characters(reference.words[r], word)
+    return by_class
 
 
 def _words_of(words: FileWords, kind: Disfluency) -> set[int]:
@@ -96,10 +96,10 @@ def _characters(reference_word: str, word: str) -> WordErrors:
 
 
 def _vocal_sounds(reference: FileWords, hypothesis: FileWords, alignment: Alignment) -> Detections:
-    expected, found = _sounds(reference), _sounds(hypothesis)
+    expected, actual = _sounds(reference), _sounds(hypothesis)
     total = Detections()
-    for name in {*expected, *found}:
-        own, other = expected.get(name, []), found.get(name, [])
+    for name in {*expected, *actual}:
+        own, other = expected.get(name, []), actual.get(name, [])
         hits = len(matched_gaps(own, other, alignment))
         total += Detections(hits, len(other) - hits, len(own) - hits)
     return total
@@ -107,14 +107,14 @@ def _vocal_sounds(reference: FileWords, hypothesis: FileWords, alignment: Alignm
 
 def _sounds(words: FileWords) -> dict[str, list[int]]:
     """Return, by sound, the number of words before each occurrence in the file."""
-    found: dict[str, list[int]] = {}
+    by_sound: dict[str, list[int]] = {}
     before = 0
     counts = np.bincount(words.utterance_of, minlength=len(words.utterances)).tolist()
     for own, utterance in zip(counts, words.utterances, strict=True):
         for name, share in _sounds_in(utterance.tree.items):
-            found.setdefault(name, []).append(before + round(share * own))
+            by_sound.setdefault(name, []).append(before + round(share * own))
         before += own
-    return found
+    return by_sound
 
 
 def _sounds_in(items: Sequence[Item]) -> list[tuple[str, float]]:

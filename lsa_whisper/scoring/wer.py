@@ -57,10 +57,10 @@ def plain_character_errors(reference: Sequence[str], hypothesis: Sequence[str]) 
 
 def _counted(reference: Sequence[str], hypothesis: Sequence[str]) -> WordErrors:
     # The words are normalized and split already, so the transforms leave them as they are.
-    found = jiwer.process_words(
+    output = jiwer.process_words(
         [list(reference)], [list(hypothesis)], reference_transform=list, hypothesis_transform=list
     )
-    return WordErrors(found.hits, found.substitutions, found.deletions, found.insertions)
+    return WordErrors(output.hits, output.substitutions, output.deletions, output.insertions)
 
 
 def align_verbatim(reference: FileWords, hypothesis: FileWords, *, raw_fillers: bool = False) -> Alignment:
@@ -78,10 +78,10 @@ def align_verbatim(reference: FileWords, hypothesis: FileWords, *, raw_fillers: 
 
 def _disjoint(reference: FileWords, hypothesis: FileWords) -> DisjointUtterances | None:
     """Return which utterances do not overlap in time; ``None`` if either transcript has no times."""
-    expected, found = _times(reference), _times(hypothesis)
-    if np.isnan(expected).all() or np.isnan(found).all():
+    expected, actual = _times(reference), _times(hypothesis)
+    if np.isnan(expected).all() or np.isnan(actual).all():
         return None
-    return DisjointUtterances(UtteranceTimes(expected, found), reference.utterance_of, hypothesis.utterance_of)
+    return DisjointUtterances(UtteranceTimes(expected, actual), reference.utterance_of, hypothesis.utterance_of)
 
 
 def _times(words: FileWords) -> NDArray[np.float64]:
@@ -105,9 +105,9 @@ def _align_fluent(reference: FileWords, words: Sequence[str]) -> Alignment:
 
 def character_errors(alignment: Alignment, reference: Sequence[str], hypothesis: Sequence[str]) -> WordErrors:
     """Return the errors counted in characters, words joined by single spaces; excluded words do not count."""
-    kept = alignment.pairs[~alignment.excluded]
-    expected = [reference[r] for r in kept[:, 0] if r != UNALIGNED]
-    return plain_character_errors(expected, [hypothesis[h] for h in kept[:, 1] if h != UNALIGNED])
+    pairs = alignment.pairs[~alignment.excluded]
+    expected = [reference[r] for r in pairs[:, 0] if r != UNALIGNED]
+    return plain_character_errors(expected, [hypothesis[h] for h in pairs[:, 1] if h != UNALIGNED])
 
 
 def fluent_characters(reference: FileWords, hypothesis: FileWords) -> WordErrors:
@@ -131,8 +131,8 @@ def utterance_of_columns(alignment: Alignment, reference: FileWords, hypothesis:
     place = np.searchsorted(own, np.arange(columns), side="right")
     before, after = own[np.maximum(place - 1, 0)], own[np.minimum(place, len(own) - 1)]
     with_next = _shares_utterance(alignment, hypothesis, after) & ~_shares_utterance(alignment, hypothesis, before)
-    chosen = np.where(in_reference, np.arange(columns), np.where(with_next, after, before))
-    return np.asarray(reference.utterance_of[alignment.pairs[chosen, 0]])
+    source = np.where(in_reference, np.arange(columns), np.where(with_next, after, before))
+    return np.asarray(reference.utterance_of[alignment.pairs[source, 0]])
 
 
 def _shares_utterance(alignment: Alignment, hypothesis: FileWords, other: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -141,8 +141,8 @@ def _shares_utterance(alignment: Alignment, hypothesis: FileWords, other: NDArra
     if not len(hypothesis.words):
         return np.zeros(len(words), dtype=np.bool_)
     utterance = np.where(words == UNALIGNED, UNALIGNED, hypothesis.utterance_of[words])
-    shared: NDArray[np.bool_] = (utterance != UNALIGNED) & (utterance == utterance[other])
-    return shared
+    is_shared: NDArray[np.bool_] = (utterance != UNALIGNED) & (utterance == utterance[other])
+    return is_shared
 
 
 def errors_by_speaker(alignment: Alignment, reference: FileWords, utterances: NDArray[np.int64]) -> ByLabel[WordErrors]:

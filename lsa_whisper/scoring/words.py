@@ -98,22 +98,22 @@ def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = T
     counts, dropped = [], 0
     for utterance in utterances:
         starts, own, before = [], utterance.events(), len(words)
-        for spoken, (pieces, raw, display) in enumerate(_spelled(utterance.verbatim(), own)):
+        for number, (pieces, raw, display) in enumerate(_spelled(utterance.verbatim(), own)):
             starts.append(len(words))
             if not keep_unintelligible and not UNTRANSCRIBED.isdisjoint(pieces):
-                kept = [piece not in UNTRANSCRIBED for piece in pieces]  # of b-xxx the b
-                dropped += kept.count(False)
-                pieces, raw, display = (list(compress(each, kept)) for each in (pieces, raw, display))
+                is_word = [piece not in UNTRANSCRIBED for piece in pieces]  # of b-xxx the b
+                dropped += is_word.count(False)
+                pieces, raw, display = (list(compress(texts, is_word)) for texts in (pieces, raw, display))
             words += pieces
             raw_words += raw
             surface += display
-            spoken_of += [spoken] * len(pieces)
+            spoken_of += [number] * len(pieces)
         starts.append(len(words))
         counts.append(len(words) - before)
         events += [_moved(event, starts) for event in own]
         own_fluent = normalized_fluent(utterance, keep_unintelligible=keep_unintelligible)
         fluent += own_fluent
-        unclear, fluent_unclear = (sum(word in UNTRANSCRIBED for word in each) for each in (words[before:], own_fluent))
+        unclear, fluent_unclear = (sum(word in UNTRANSCRIBED for word in part) for part in (words[before:], own_fluent))
         if unclear or fluent_unclear:  # a word of which only a part is xxx is one of the fluent words only
             excused += [excused_words(utterance)] * unclear
             fluent_excused += [excused_words(utterance)] * fluent_unclear
@@ -162,8 +162,8 @@ def _spelled(
     stuttered = {e.start for e in events if e.kind is Disfluency.PART_WORD_REPETITION and e.end - e.start == 1}
     for position, word in enumerate(verbatim):
         # A sound repeated INSIDE a word (ra-b-bbit) leaves it one word; elsewhere a hyphen separates two.
-        written = word.replace("-", "") if position in stuttered and not word.endswith("-") else word
-        pieces, raw = normalize_word(written), normalize_word(written, "raw")
+        spelling = word.replace("-", "") if position in stuttered and not word.endswith("-") else word
+        pieces, raw = normalize_word(spelling), normalize_word(spelling, "raw")
         yield pieces, raw, (word,) if len(pieces) == 1 else raw
 
 
@@ -192,11 +192,11 @@ def mark_from_words(utterance: Utterance, language: str = "eng") -> Utterance:
     '&-um the [/] the dog &+fr frog .'
     """
     end = utterance.terminator or "."
-    for spoken in (_as_written(utterance), utterance.verbatim()):  # only the latter has the copies of [x 3]
-        text = " ".join((*spoken, end))
-        decoded = decode(text, Labels("verbatim"), speaker=utterance.speaker, language=language).utterances
-        if len(decoded) == 1 and _bare(decoded[0].verbatim()) == _bare(utterance.verbatim()):
-            marked = chat.utterance(utterance.speaker, decoded[0].text, utterance.span)
+    for words in (_as_written(utterance), utterance.verbatim()):  # only the latter has the copies of [x 3]
+        text = " ".join((*words, end))
+        utterances = decode(text, Labels("verbatim"), speaker=utterance.speaker, language=language).utterances
+        if len(utterances) == 1 and _bare(utterances[0].verbatim()) == _bare(utterance.verbatim()):
+            marked = chat.utterance(utterance.speaker, utterances[0].text, utterance.span)
             return marked if has_disfluency_marks([marked]) else utterance
     return utterance
 

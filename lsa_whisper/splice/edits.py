@@ -94,8 +94,8 @@ class EditContext:
 
     def silence(self, kind: Disfluency) -> Silence:
         """Return a silence as long as those after disfluencies of this class, at least 50 ms."""
-        found = self.profile.classes.get(kind.value)
-        return Silence(self.draw_ms((found and found.silence_ms) or _SILENCE_MS))
+        row = self.profile.classes.get(kind.value)
+        return Silence(self.draw_ms((row and row.silence_ms) or _SILENCE_MS))
 
     def draw_ms(self, quartiles: Sequence[int]) -> int:
         """Return a length between the first and the third quartile."""
@@ -112,35 +112,35 @@ def _filled_pause(at: int, context: EditContext) -> Edit | None:
     if not places:
         return None
     place = context.rng.choice(places)
-    written = context.utterances[place.utterance].words[place.word].filler
+    text = context.utterances[place.utterance].words[place.word].filler
     parts: list[SoundClip | Silence] = [context.clip(place), context.silence(Disfluency.FILLED_PAUSE)]
     if at and context.rng.random() < 0.5:
         parts.insert(0, Silence(context.rng.randint(60, 200)))
-    return Edit(Disfluency.FILLED_PAUSE, at, at + 1, written, parts=tuple(parts))
+    return Edit(Disfluency.FILLED_PAUSE, at, at + 1, text, parts=tuple(parts))
 
 
 def _repetition(at: int, context: EditContext) -> Edit | None:
-    found = context.profile.classes.get(Disfluency.REPETITION.value)
-    phrase = context.rng.random() < min(0.5, (found.words if found else 1.0) - 1)
+    row = context.profile.classes.get(Disfluency.REPETITION.value)
+    phrase = context.rng.random() < min(0.5, (row.words if row else 1.0) - 1)
     count = 2 if phrase and context.target.is_plain(at, at + 2) else 1
     words = " ".join(context.text(at + more) for more in range(count))
     copies = 2 if count == 1 and context.rng.random() < 0.2 else 1
     parts = [context.clip(_token(at, context) if count == 1 else WordPlace(context.number, at), count)]
     parts *= copies
-    written = " ".join([f"<{words}> [/]" if count > 1 else f"{words} [/]"] * copies)
-    sound = tuple(each for part in parts for each in (part, context.silence(Disfluency.REPETITION)))
-    return Edit(Disfluency.REPETITION, at, at + count, written, parts=sound, events=copies)
+    text = " ".join([f"<{words}> [/]" if count > 1 else f"{words} [/]"] * copies)
+    sound = tuple(piece for part in parts for piece in (part, context.silence(Disfluency.REPETITION)))
+    return Edit(Disfluency.REPETITION, at, at + count, text, parts=sound, events=copies)
 
 
 def _token(at: int, context: EditContext) -> WordPlace:
     """Return another token of word ``at`` with the same spelling, half of the time, or the word itself."""
-    others = [
+    places = [
         place
         for place in context.sounds.words.get(context.text(at).casefold(), ())
         if place.utterance != context.number and context.word_at(place) == context.text(at)
     ]
-    itself = not others or context.rng.random() < 0.5
-    return WordPlace(context.number, at) if itself else context.rng.choice(others)
+    itself = not places or context.rng.random() < 0.5
+    return WordPlace(context.number, at) if itself else context.rng.choice(places)
 
 
 def _onset(word: str) -> str:
@@ -175,9 +175,9 @@ def _part_word(at: int, context: EditContext) -> Edit | None:
         return None
     copies = 2 + (context.rng.random() < 0.3)
     clip = SoundClip(context.number, at, at + 1, (f"{word[0]}-",), (len(letters) + 0.2) / len(word))
-    parts = tuple(each for _ in range(copies) for each in (clip, Silence(context.rng.randint(50, 130))))
-    written = f"↫{'-'.join([word[0]] * copies)}↫{word}"
-    return Edit(Disfluency.PART_WORD_REPETITION, at, at + 1, written=written, parts=parts)
+    parts = tuple(piece for _ in range(copies) for piece in (clip, Silence(context.rng.randint(50, 130))))
+    text = f"↫{'-'.join([word[0]] * copies)}↫{word}"
+    return Edit(Disfluency.PART_WORD_REPETITION, at, at + 1, written=text, parts=parts)
 
 
 def _wrong_word(at: int, context: EditContext) -> WordPlace | None:
@@ -200,20 +200,20 @@ def _revision(at: int, context: EditContext) -> Edit | None:
     phrase = context.rng.random() < 0.4 and at > 0
     clip = context.clip(WordPlace(wrong.utterance, wrong.word - phrase), 1 + phrase)
     words = " ".join(clip.words)
-    written, first = (f"<{words}> [//]", at - 1) if phrase else (f"{words} [//]", at)
-    return Edit(Disfluency.REVISION, first, at + 1, written, parts=(clip, context.silence(Disfluency.REVISION)))
+    text, first = (f"<{words}> [//]", at - 1) if phrase else (f"{words} [//]", at)
+    return Edit(Disfluency.REVISION, first, at + 1, text, parts=(clip, context.silence(Disfluency.REVISION)))
 
 
 def _false_start(at: int, context: EditContext) -> Edit | None:
     first = context.text(at).casefold()
-    begun = [
+    numbers = [
         number
         for number in context.sounds.starts
         if number != context.number and context.utterances[number].words[0].text.casefold() != first
     ]
-    if at or not begun:
+    if at or not numbers:
         return None
-    number = context.rng.choice(begun)
+    number = context.rng.choice(numbers)
     count = 3 if context.utterances[number].is_plain(0, 4) and context.rng.random() < 0.5 else 2
     clip = context.clip(WordPlace(number, 0), count)
     parts = (clip, context.silence(Disfluency.FALSE_START))
@@ -224,8 +224,8 @@ def _prolongation(at: int, context: EditContext) -> Edit | None:
     word = context.text(at)
     if word[0] not in _HELD or word.startswith(_DIGRAPHS) or len(word) < 3 or not word.isalpha():
         return None
-    held = f"{word[0]}:{word[1:]}"
-    return Edit(Disfluency.PROLONGATION, at, at + 1, written=held, hold_ms=context.rng.randint(350, 700))
+    text = f"{word[0]}:{word[1:]}"
+    return Edit(Disfluency.PROLONGATION, at, at + 1, written=text, hold_ms=context.rng.randint(350, 700))
 
 
 def _block(at: int, context: EditContext) -> Edit | None:

@@ -27,10 +27,10 @@ class SplicePlan:
     @property
     def kinds(self) -> Counter[Disfluency]:
         """The disfluencies that the edits add."""
-        found: Counter[Disfluency] = Counter()
+        counts: Counter[Disfluency] = Counter()
         for edit in self.edits:
-            found[edit.kind] += edit.events
-        return found
+            counts[edit.kind] += edit.events
+        return counts
 
 
 def draw_plan(context: EditContext) -> SplicePlan | None:
@@ -53,8 +53,8 @@ def _draw_edit(kind: Disfluency, context: EditContext) -> Edit | None:
     places = [at for at, word in enumerate(context.target.words) if word.offset is not None]
     if not places:
         return None
-    found = context.profile.classes.get(kind.value)
-    if kind is Disfluency.FALSE_START or (places[0] == 0 and found and context.rng.random() < found.initial):
+    row = context.profile.classes.get(kind.value)
+    if kind is Disfluency.FALSE_START or (places[0] == 0 and row and context.rng.random() < row.initial):
         places = [0]
     else:
         places = [at for at in places if at] or places
@@ -63,9 +63,9 @@ def _draw_edit(kind: Disfluency, context: EditContext) -> Edit | None:
     return next((edit for edit in edits if edit), None)
 
 
-def _touch(one: Edit, other: Edit) -> bool:
+def _touch(first: Edit, second: Edit) -> bool:
     """Return whether less than one word is between two edits: neighbors would change each other's repair."""
-    return one.at <= other.end and other.at <= one.end
+    return first.at <= second.end and second.at <= first.end
 
 
 def write_edits(original: Utterance, edits: Sequence[Edit], context: EditContext) -> SplicePlan | None:
@@ -79,25 +79,25 @@ def write_edits(original: Utterance, edits: Sequence[Edit], context: EditContext
     for edit in reversed(edits):
         word = context.target.words[edit.at]
         assert word.offset is not None
-        written = word.text if edit.written is None else edit.written
-        replaced = f"{edit.before} {written}".strip()
-        text = text[: word.offset] + replaced + text[word.offset + len(word.text) :]
+        word_text = word.text if edit.written is None else edit.written
+        replacement = f"{edit.before} {word_text}".strip()
+        text = text[: word.offset] + replacement + text[word.offset + len(word.text) :]
     text = FOLD.sub(" ", BULLET.sub(" ", text)).strip()
-    made = utterance(original.speaker, text)
+    result = utterance(original.speaker, text)
     plan = SplicePlan(edits, text, tuple(_spoken(edits, context)))
-    kinds = Counter(event.kind for event in made.events())
+    kinds = Counter(event.kind for event in result.events())
     kinds.subtract(event.kind for event in original.events())
     intended = +kinds == plan.kinds and not -kinds
-    sound = not made.tree.faults and made.fluent() == original.fluent() and made.verbatim() == list(plan.words)
+    sound = not result.tree.faults and result.fluent() == original.fluent() and result.verbatim() == list(plan.words)
     return plan if intended and sound else None
 
 
 def _spoken(edits: Sequence[Edit], context: EditContext) -> list[str]:
     """Return all words that sound in the spliced utterance."""
     by_word = {edit.at: edit for edit in edits}
-    spoken: list[str] = []
+    words: list[str] = []
     for at, word in enumerate(context.target.words):
         parts = by_word[at].parts if at in by_word else ()
-        spoken += [text for part in parts if isinstance(part, SoundClip) for text in part.words]
-        spoken.append(word.text)
-    return spoken
+        words += [text for part in parts if isinstance(part, SoundClip) for text in part.words]
+        words.append(word.text)
+    return words

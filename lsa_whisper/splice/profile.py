@@ -68,14 +68,14 @@ class DisfluencyProfile:
         >>> {kind.value: weight for kind, weight in DisfluencyProfile(100, counts).weights().items()}
         {'filled_pause': 3.0, 'block': 1.0, 'fragment': 4.0}
         """
-        counts = {Disfluency(name): one.count for name, one in self.classes.items() if one.count}
+        counts = {Disfluency(name): row.count for name, row in self.classes.items() if row.count}
         return {kind: HARD_CLASSES.get(kind, 1.0) * count**0.5 for kind, count in counts.items()}
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON, with the rate of each class."""
         classes = {
-            name: asdict(one) | {"per_100_words": round(100 * one.count / max(1, self.fluent_words), 3)}
-            for name, one in self.classes.items()
+            name: asdict(row) | {"per_100_words": round(100 * row.count / max(1, self.fluent_words), 3)}
+            for name, row in self.classes.items()
         }
         return {"fluent_words": self.fluent_words, "classes": classes, "pauses": dict(self.pauses)}
 
@@ -84,19 +84,19 @@ def count_profile(utterances: Iterable[Utterance]) -> DisfluencyProfile:
     """Return the profile of ``utterances``.
 
     >>> from lsa_whisper.chat import utterance
-    >>> found = count_profile([utterance("CHI", "&-um the [/] the dog (.) ran .")])
-    >>> found.fluent_words, {name: (one.count, one.initial) for name, one in found.classes.items()}
+    >>> profile = count_profile([utterance("CHI", "&-um the [/] the dog (.) ran .")])
+    >>> profile.fluent_words, {name: (row.count, row.initial) for name, row in profile.classes.items()}
     (3, {'filled_pause': (1, 1.0), 'repetition': (1, 0.0), 'pause': (1, 0.0)})
     """
     utterances, fluent = list(utterances), 0
-    counted: dict[Disfluency, list[Event]] = {kind: [] for kind in SPLICED_CLASSES}
+    events_of: dict[Disfluency, list[Event]] = {kind: [] for kind in SPLICED_CLASSES}
     silences: dict[Disfluency, list[int]] = {kind: [] for kind in SPLICED_CLASSES}
-    for one in utterances:
-        fluent += len(one.reading.fluent)
-        spans = one.word_spans()
-        for event in one.reading.events:
-            if event.kind in counted and (event.kind is not Disfluency.PAUSE or _is_inside(event, one)):
-                counted[event.kind].append(event)
+    for utterance in utterances:
+        fluent += len(utterance.reading.fluent)
+        spans = utterance.word_spans()
+        for event in utterance.reading.events:
+            if event.kind in events_of and (event.kind is not Disfluency.PAUSE or _is_inside(event, utterance)):
+                events_of[event.kind].append(event)
                 silences[event.kind] += _silence_after(event, spans)
     classes = {
         kind.value: ClassProfile(
@@ -105,7 +105,7 @@ def count_profile(utterances: Iterable[Utterance]) -> DisfluencyProfile:
             fmean(max(1, event.end - event.start) for event in events),
             _quartiles(silences[kind]),
         )
-        for kind, events in counted.items()
+        for kind, events in events_of.items()
         if events
     }
     return DisfluencyProfile(fluent, classes, _pauses(utterances))
@@ -113,10 +113,10 @@ def count_profile(utterances: Iterable[Utterance]) -> DisfluencyProfile:
 
 def _is_sound(profile: DisfluencyProfile) -> bool:
     """Return whether all numbers of a profile from a file are possible."""
-    quartiles = [one.silence_ms for one in profile.classes.values() if one.silence_ms] + list(profile.pauses.values())
+    quartiles = [row.silence_ms for row in profile.classes.values() if row.silence_ms] + list(profile.pauses.values())
     return (
         all(Disfluency(name) in SPLICED_CLASSES for name in profile.classes)
-        and all(one.count >= 0 and 0 <= one.initial <= 1 and one.words >= 0 for one in profile.classes.values())
+        and all(row.count >= 0 and 0 <= row.initial <= 1 and row.words >= 0 for row in profile.classes.values())
         and all(
             len(quartile) == 3 and 0 <= quartile[0] <= quartile[1] <= quartile[2] <= MAX_DURATION_MS
             for quartile in quartiles
@@ -146,17 +146,17 @@ def _quartiles(values: Sequence[int]) -> tuple[int, ...]:
 
 def _pauses(utterances: Iterable[Utterance]) -> dict[str, tuple[int, ...]]:
     """Return the quartiles of the length of each mark of a pause that has word times around it."""
-    found: dict[str, list[int]] = {}
-    for one in utterances:
-        marks = [item.text for item in one.tree.items if isinstance(item, Marker) and item.kind == "pause"]
-        events = [event for event in one.reading.events if event.kind is Disfluency.PAUSE]
+    lengths: dict[str, list[int]] = {}
+    for utterance in utterances:
+        marks = [item.text for item in utterance.tree.items if isinstance(item, Marker) and item.kind == "pause"]
+        events = [event for event in utterance.reading.events if event.kind is Disfluency.PAUSE]
         if len(marks) != len(events):
             continue
-        spans = one.word_spans()
+        spans = utterance.word_spans()
         for mark, event in zip(marks, events, strict=True):
-            if _is_inside(event, one) and mark in PAUSE_MARKS:
-                found.setdefault(mark, []).extend(_silence_after(event, spans))
-    return {mark: _quartiles(values) for mark, values in found.items() if values}
+            if _is_inside(event, utterance) and mark in PAUSE_MARKS:
+                lengths.setdefault(mark, []).extend(_silence_after(event, spans))
+    return {mark: _quartiles(values) for mark, values in lengths.items() if values}
 
 
 def read_profile(path: Path | str) -> DisfluencyProfile:
@@ -170,19 +170,19 @@ def read_profile(path: Path | str) -> DisfluencyProfile:
     """
     remedy = "make one with 'lsa-whisper inspect CORPUS --profile --json'"
     try:
-        found = plain_json.read(FLUENT_ADULTS if str(path) == FLUENT_ADULTS.stem else Path(path))
+        data = plain_json.read(FLUENT_ADULTS if str(path) == FLUENT_ADULTS.stem else Path(path))
         classes = {
             Disfluency(name).value: ClassProfile(
-                int(one["count"]), float(one["initial"]), float(one["words"]), tuple(map(int, one["silence_ms"]))
+                int(row["count"]), float(row["initial"]), float(row["words"]), tuple(map(int, row["silence_ms"]))
             )
-            for name, one in found["classes"].items()
+            for name, row in data["classes"].items()
         }
-        pauses = {str(mark): tuple(map(int, lengths)) for mark, lengths in found["pauses"].items()}
-        made = DisfluencyProfile(int(found["fluent_words"]), classes, pauses)
+        pauses = {str(mark): tuple(map(int, lengths)) for mark, lengths in data["pauses"].items()}
+        profile = DisfluencyProfile(int(data["fluent_words"]), classes, pauses)
     except OSError as error:
         raise CorpusError(f"{path}: cannot be read ({error.strerror}); {remedy}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CorpusError(f"{path}: is not a profile of disfluencies; {remedy}") from error
-    if not _is_sound(made):
+    if not _is_sound(profile):
         raise CorpusError(f"{path}: is not a profile of disfluencies; {remedy}")
-    return made
+    return profile

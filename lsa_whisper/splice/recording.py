@@ -51,7 +51,7 @@ def splice_speech(
     profile: DisfluencyProfile,
     rate: float,
     rng: random.Random,
-    usable: Callable[[Utterance], bool] = lambda each: True,
+    usable: Callable[[Utterance], bool] = lambda _: True,
 ) -> SplicedSpeech:
     """Return spliced versions of the utterances that have all word times, in their order.
 
@@ -64,30 +64,30 @@ def splice_speech(
         rng: Source of all random draws.
         usable: Whether an utterance may be used, as a whole or for its sounds.
     """
-    timed = [each for each in source_utterances(utterances, end_ms) if usable(each.utterance)]
+    timed = [source for source in source_utterances(utterances, end_ms) if usable(source.utterance)]
     noise = RoomNoise.choose([load(span) for span in _silences(timed, rng)])
     renderer, sounds = Renderer(timed, load, noise, rng), speaker_sounds(timed)
     texts: list[tuple[str, str]] = []
-    rendered: list[RenderedUtterance] = []
+    outputs: list[RenderedUtterance] = []
     kinds: list[Counter[Disfluency]] = []
-    for number, one in enumerate(timed):
-        speaker = one.utterance.speaker
+    for number, source in enumerate(timed):
+        speaker = source.utterance.speaker
         copies = int(rate) + (rng.random() < rate % 1)
         for _ in range(copies):
             context = EditContext(timed, number, sounds[speaker], profile, rng)
             plans = (plan for _ in range(_TRIES) if (plan := draw_plan(context)))
-            made = ((plan, renderer.render(number, plan)) for plan in plans)
-            plan, sound = next((pair for pair in made if not renderer.clicks(pair[1])), (None, None))
+            versions = ((plan, renderer.render(number, plan)) for plan in plans)
+            plan, sound = next((pair for pair in versions if not renderer.clicks(pair[1])), (None, None))
             if plan and sound:
-                rendered.append(sound)
+                outputs.append(sound)
                 texts.append((speaker, plan.text))
                 kinds.append(plan.kinds)
-    return _assemble(texts, rendered, kinds, noise, rng)
+    return _assemble(texts, outputs, kinds, noise, rng)
 
 
 def _silences(timed: Sequence[SourceUtterance], rng: random.Random) -> list[TimeSpan]:
     """Return spans between words and utterances that are long enough to have silence in their middle."""
-    spans = [word.span for one in timed for word in one.words]
+    spans = [word.span for source in timed for word in source.words]
     gaps = [TimeSpan(a.end_ms + 40, b.start_ms - 40) for a, b in pairwise(spans) if b.start_ms - a.end_ms >= 140]
     gaps = [gap for gap in gaps if gap.duration_ms <= 3_000]
     return sorted(rng.sample(gaps, min(_SILENCES, len(gaps))))
@@ -95,20 +95,20 @@ def _silences(timed: Sequence[SourceUtterance], rng: random.Random) -> list[Time
 
 def _assemble(
     texts: Sequence[tuple[str, str]],
-    rendered: Sequence[RenderedUtterance],
+    outputs: Sequence[RenderedUtterance],
     kinds: Sequence[Counter[Disfluency]],
     noise: RoomNoise,
     rng: random.Random,
 ) -> SplicedSpeech:
     """Return the utterances one after the other, in the noise of the room."""
     segments = [noise.draw(rng.randint(*_GAP_MS) * PER_MS, rng)]
-    for one in rendered:
-        segments += [one.samples, noise.draw(rng.randint(*_GAP_MS) * PER_MS, rng)]
+    for output in outputs:
+        segments += [output.samples, noise.draw(rng.randint(*_GAP_MS) * PER_MS, rng)]
     samples, starts = cross_fade(segments)
-    made, joins = [], [start + FADE // 2 for start in starts[1:]]
-    for (speaker, text), one, start in zip(texts, rendered, starts[1::2], strict=True):
+    utterances, joins = [], [start + FADE // 2 for start in starts[1:]]
+    for (speaker, text), output, start in zip(texts, outputs, starts[1::2], strict=True):
         at_ms = -(-start // PER_MS)
-        words = [(word, span.shift(at_ms)) for word, span in one.words]
-        made.append(utterance(speaker, text, TimeSpan(words[0][1].start_ms, words[-1][1].end_ms), words))
-        joins += [start + join for join in one.joins]
-    return SplicedSpeech(np.clip(samples, -1, 1), tuple(made), tuple(kinds), tuple(sorted(joins)))
+        words = [(word, span.shift(at_ms)) for word, span in output.words]
+        utterances.append(utterance(speaker, text, TimeSpan(words[0][1].start_ms, words[-1][1].end_ms), words))
+        joins += [start + join for join in output.joins]
+    return SplicedSpeech(np.clip(samples, -1, 1), tuple(utterances), tuple(kinds), tuple(sorted(joins)))

@@ -108,15 +108,15 @@ class Renderer:
         """The sharpness that few milliseconds of natural speech exceed: joins must not."""
         spread = self.utterances[:: max(1, len(self.utterances) // _MEASURED)]
         levels = []
-        for one in spread:
-            samples = self.load(one.free)
+        for source in spread:
+            samples = self.load(source.free)
             levels.append(sharpness(samples, range(PER_MS, len(samples), 2 * PER_MS), PER_MS))
         return float(np.percentile(np.concatenate(levels), _NATURAL)) if levels else 0.0
 
-    def clicks(self, made: RenderedUtterance) -> bool:
-        """Return whether a join of ``made`` is sharper than natural speech."""
-        places = [join + shift for join in made.joins for shift in range(-_EDGE, _EDGE + 1, PER_MS)]
-        return bool((sharpness(made.samples, places, PER_MS) > self.sharpest).any())
+    def clicks(self, output: RenderedUtterance) -> bool:
+        """Return whether a join of ``output`` is sharper than natural speech."""
+        places = [join + shift for join in output.joins for shift in range(-_EDGE, _EDGE + 1, PER_MS)]
+        return bool((sharpness(output.samples, places, PER_MS) > self.sharpest).any())
 
     def render(self, number: int, plan: SplicePlan) -> RenderedUtterance:
         """Return the sound of utterance ``number`` with the edits of ``plan``."""
@@ -128,15 +128,15 @@ class Renderer:
             words[edit.at] = (max(cut, words[edit.at][0]), words[edit.at][1])
             if edit.at:
                 words[edit.at - 1] = (words[edit.at - 1][0], min(cut, words[edit.at - 1][1]))
-            held = _first_sound(words[edit.at], len(plan.words[edit.at])) if edit.hold_ms else None
-            stop = held[0] if held else cut
+            onset = _first_sound(words[edit.at], len(plan.words[edit.at])) if edit.hold_ms else None
+            stop = onset[0] if onset else cut
             if stop - at > FADE:
                 pieces.append(_Piece(sound.content(at, stop), at, stop))
             at = stop
             pieces += [self._inserted(part, number, edit) for part in edit.parts]
-            if held:
-                at = held[1]
-                pieces.append(_Piece(hold(sound.content(*held), edit.hold_ms * PER_MS + FADE), *held))
+            if onset:
+                at = onset[1]
+                pieces.append(_Piece(hold(sound.content(*onset), edit.hold_ms * PER_MS + FADE), *onset))
         pieces.append(_Piece(sound.content(at, len(sound.samples)), at, len(sound.samples)))
         return _joined(pieces, words, plan)
 
@@ -144,10 +144,10 @@ class Renderer:
         if number not in self._sounds:
             if len(self._sounds) > 64:
                 self._sounds.clear()
-            one = self.utterances[number]
-            begin = one.free.start_ms
-            spans = [((w.span.start_ms - begin) * PER_MS, (w.span.end_ms - begin) * PER_MS) for w in one.words]
-            self._sounds[number] = _Sound(self.load(one.free), spans)
+            source = self.utterances[number]
+            begin = source.free.start_ms
+            spans = [((w.span.start_ms - begin) * PER_MS, (w.span.end_ms - begin) * PER_MS) for w in source.words]
+            self._sounds[number] = _Sound(self.load(source.free), spans)
         return self._sounds[number]
 
     def _inserted(self, part: SoundClip | Silence, number: int, edit: Edit) -> _Piece:
@@ -178,8 +178,8 @@ class Renderer:
         ratio = len(samples) / (end - start + 2 * _EDGE)
         limits = [(max(start, a), max(max(start, a) + 1, min(end, b))) for a, b in spans]
         words = [(text, a, b) for text, (a, b) in zip(clip.words, limits, strict=True)]
-        marked = tuple((text, round((a - start) * ratio), round((b - start) * ratio)) for text, a, b in words)
-        return _Piece(samples, words=marked)
+        marks = tuple((text, round((a - start) * ratio), round((b - start) * ratio)) for text, a, b in words)
+        return _Piece(samples, words=marks)
 
 
 def _first_sound(word: tuple[int, int], letters: int) -> tuple[int, int]:
@@ -195,13 +195,13 @@ def _joined(pieces: Sequence[_Piece], words: Sequence[tuple[int, int]], plan: Sp
     contents = [start + _EDGE for start in starts]
     original = [(piece, at) for piece, at in zip(pieces, contents, strict=True) if piece.start is not None]
     spans = [(_place(original, start, False), _place(original, end, True)) for start, end in words]
-    inserted = [
+    inserts = [
         (at + start, at + end) for piece, at in zip(pieces, contents, strict=True) for _, start, end in piece.words
     ]
-    ordered = sorted([*spans, *inserted])
+    order = sorted([*spans, *inserts])
     timed = [
         (text, TimeSpan(start // PER_MS, max(start // PER_MS + 1, end // PER_MS)))
-        for text, (start, end) in zip(plan.words, ordered, strict=True)
+        for text, (start, end) in zip(plan.words, order, strict=True)
     ]
     return RenderedUtterance(samples, tuple(timed), tuple(start + _EDGE for start in starts[1:]))
 

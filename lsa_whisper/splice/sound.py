@@ -50,7 +50,7 @@ def cross_fade(segments: Sequence[Samples]) -> tuple[Samples, list[int]]:
     """
     ramp = np.sin(np.linspace(0, np.pi / 2, FADE, dtype=np.float32)) ** 2
     total = sum(map(len, segments)) - FADE * (len(segments) - 1)
-    joined = np.zeros(total, np.float32)
+    whole = np.zeros(total, np.float32)
     starts: list[int] = []
     at = 0
     for number, segment in enumerate(segments):
@@ -59,10 +59,10 @@ def cross_fade(segments: Sequence[Samples]) -> tuple[Samples, list[int]]:
             part[:FADE] *= ramp
         if number < len(segments) - 1:
             part[-FADE:] *= ramp[::-1]
-        joined[at : at + len(part)] += part
+        whole[at : at + len(part)] += part
         starts.append(at)
         at += len(part) - FADE
-    return joined, starts
+    return whole, starts
 
 
 def sharpness(samples: Samples, places: Sequence[int], around: int) -> npt.NDArray[np.float64]:
@@ -88,9 +88,9 @@ class RoomNoise:
     @classmethod
     def choose(cls, silences: Sequence[Samples]) -> RoomNoise:
         """Return the noise of those ``silences`` that are softest, without the very softest: these may be dropouts."""
-        ranked = sorted((silence for silence in silences if len(silence) >= 3 * FADE), key=rms)
-        kept = ranked[len(ranked) // 10 : len(ranked) // 10 + max(1, len(ranked) // 2)]
-        return cls(tuple(kept))
+        by_level = sorted((silence for silence in silences if len(silence) >= 3 * FADE), key=rms)
+        softest = by_level[len(by_level) // 10 : len(by_level) // 10 + max(1, len(by_level) // 2)]
+        return cls(tuple(softest))
 
     def draw(self, length: int, rng: random.Random) -> Samples:
         """Return ``length`` samples of noise: random excerpts, cross-faded; zeros if there is no excerpt."""
@@ -113,11 +113,11 @@ def hold(samples: Samples, length: int) -> Samples:
     rate = len(samples) / length
     stretched = time_stretch(padded, rate=rate, n_fft=_STFT_SIZE, hop_length=_STFT_SIZE // 4)
     start = round(around / rate)
-    found = np.asarray(stretched[start : start + length], np.float32)
-    if not rms(found):
+    result = np.asarray(stretched[start : start + length], np.float32)
+    if not rms(result):
         return np.zeros(length, np.float32)
-    found *= np.float32(rms(samples) / rms(found))  # the vocoder's phases do not add up, which takes level
-    return np.pad(found, (0, length - len(found)), mode="edge")
+    result *= np.float32(rms(samples) / rms(result))  # the vocoder's phases do not add up, which takes level
+    return np.pad(result, (0, length - len(result)), mode="edge")
 
 
 def pitch_hz(samples: Samples) -> float | None:
@@ -158,9 +158,9 @@ def creak(voice: Samples, length: int, rng: random.Random) -> Samples:
         return np.zeros(length, np.float32)
     peak = half + int(np.argmax(np.abs(voice[half:-half])))
     pulse = voice[peak - half : peak + half] * np.hanning(2 * half).astype(np.float32)
-    made = np.zeros(length + 2 * half, np.float32)
+    result = np.zeros(length + 2 * half, np.float32)
     at = 0
     while at < length:
-        made[at : at + 2 * half] += pulse[: len(made) - at] * np.float32(rng.uniform(0.08, 0.2))
+        result[at : at + 2 * half] += pulse[: len(result) - at] * np.float32(rng.uniform(0.08, 0.2))
         at += round(SAMPLE_RATE_HZ / 45 * rng.uniform(0.8, 1.25))
-    return made[:length]
+    return result[:length]

@@ -58,21 +58,21 @@ def source_utterances(utterances: Sequence[Utterance], end_ms: int) -> list[Sour
         end_ms: Length of the recording.
     """
     timed = sorted(
-        (utterance for utterance in utterances if utterance.span), key=lambda each: each.span or TimeSpan(0, 0)
+        (utterance for utterance in utterances if utterance.span), key=lambda own: own.span or TimeSpan(0, 0)
     )
     ends = 0
-    found = []
-    for at, each in enumerate(timed):
-        span = each.span or TimeSpan(0, 0)
+    sources = []
+    for at, utterance in enumerate(timed):
+        span = utterance.span or TimeSpan(0, 0)
         following = timed[at + 1].span if at + 1 < len(timed) else None
         next_ms = following.start_ms if following else end_ms
-        if ends <= span.start_ms < span.end_ms <= next_ms and not each.unusable():
+        if ends <= span.start_ms < span.end_ms <= next_ms and not utterance.unusable():
             lead, tail = (span.start_ms - ends) // 2, (next_ms - span.end_ms) // 2
             free = TimeSpan(span.start_ms - min(LEAD_MS, lead), span.end_ms + min(LEAD_MS, tail))
-            words = _words(each, free)
-            found += [SourceUtterance(each, words, free)] if words else []
+            words = _words(utterance, free)
+            sources += [SourceUtterance(utterance, words, free)] if words else []
         ends = max(ends, span.end_ms)
-    return found
+    return sources
 
 
 def _words(utterance: Utterance, free: TimeSpan) -> tuple[SourceWord, ...]:
@@ -96,17 +96,17 @@ def _plain_words(utterance: Utterance) -> dict[int, int]:
     busy: set[int] = set()
     for event in utterance.reading.events:
         busy.update(range(event.start, max(event.end, event.repair_end or 0, event.start + 1)))
-    found = {}
+    offsets = {}
     at = 0
     for item in utterance.tree.items:
         if isinstance(item, Marker):
             continue
-        spoken = Reading([item]).verbatim
-        written = isinstance(item, Word) and spoken == [item.text] and item.text.replace("'", "").isalpha()
-        if written and not item.codes and at not in busy:
-            found[at] = item.offset
-        at += len(spoken)
-    return found
+        sounds = Reading([item]).verbatim
+        as_spoken = isinstance(item, Word) and sounds == [item.text] and item.text.replace("'", "").isalpha()
+        if as_spoken and not item.codes and at not in busy:
+            offsets[at] = item.offset
+        at += len(sounds)
+    return offsets
 
 
 def _fillers(utterance: Utterance) -> dict[int, str]:
@@ -116,14 +116,14 @@ def _fillers(utterance: Utterance) -> dict[int, str]:
         for event in utterance.reading.events
         if event.kind is Disfluency.FILLED_PAUSE and event.end == event.start + 1
     }
-    found = {}
+    fillers = {}
     at = 0
     for word in (item for item in walk(utterance.tree.items) if isinstance(item, Word)):
-        spoken = Reading([Word(word.text, word.offset)]).verbatim
-        if at in starts and len(spoken) == 1 and word.text == f"&-{spoken[0]}":
-            found[at] = word.text
-        at += len(spoken)
-    return found
+        sounds = Reading([Word(word.text, word.offset)]).verbatim
+        if at in starts and len(sounds) == 1 and word.text == f"&-{sounds[0]}":
+            fillers[at] = word.text
+        at += len(sounds)
+    return fillers
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,18 +153,18 @@ class SpeakerSounds:
 
 def speaker_sounds(utterances: Sequence[SourceUtterance]) -> dict[str, SpeakerSounds]:
     """Return the sounds of each speaker code."""
-    found: dict[str, SpeakerSounds] = {}
-    for number, one in enumerate(utterances):
-        sounds = found.setdefault(one.utterance.speaker, SpeakerSounds())
-        for at, word in enumerate(one.words):
+    by_speaker: dict[str, SpeakerSounds] = {}
+    for number, source in enumerate(utterances):
+        sounds = by_speaker.setdefault(source.utterance.speaker, SpeakerSounds())
+        for at, word in enumerate(source.words):
             place = WordPlace(number, at)
             if word.filler:
                 sounds.fillers.append(place)
             if word.offset is None:
                 continue
             sounds.words.setdefault(word.text.casefold(), []).append(place)
-            if one.is_plain(at - 1, at + 1):
-                sounds.after.setdefault(one.words[at - 1].text.casefold(), []).append(place)
-        if one.is_plain(0, 2):
+            if source.is_plain(at - 1, at + 1):
+                sounds.after.setdefault(source.words[at - 1].text.casefold(), []).append(place)
+        if source.is_plain(0, 2):
             sounds.starts.append(number)
-    return found
+    return by_speaker

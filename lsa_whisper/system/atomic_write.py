@@ -101,6 +101,6 @@ def remove_leftovers(*paths: Path) -> None:
     """Remove the temporary files that killed commands left for ``paths``; the caller must hold their lock."""
     for path in paths:
         name = re.compile(rf"\.{re.escape(truncate_name(path.name))}\.[0-9a-f]{{8}}")
-        for left in path.parent.iterdir() if path.parent.is_dir() else ():
-            if name.fullmatch(left.name):
-                left.unlink(missing_ok=True)
+        for leftover in path.parent.iterdir() if path.parent.is_dir() else ():
+            if name.fullmatch(leftover.name):
+                leftover.unlink(missing_ok=True)

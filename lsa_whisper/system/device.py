@@ -49,7 +49,7 @@ def has_kernels(capability: tuple[int, int], built_for: Iterable[str]) -> bool:
     >>> has_kernels((8, 6), ["sm_80"]), has_kernels((7, 0), ["sm_75", "sm_80"]), has_kernels((12, 0), ["compute_90"])
     (True, False, True)
     """
-    for kind, digits in (match.groups() for one in built_for if (match := re.match(r"(sm|compute)_(\d+)", one))):
+    for kind, digits in (match.groups() for kernel in built_for if (match := re.match(r"(sm|compute)_(\d+)", kernel))):
         major, minor = int(digits[:-1]), int(digits[-1])
         if kind == "compute" and (major, minor) <= tuple(capability):
             return True

@@ -48,8 +48,8 @@ def _number(error: BaseException) -> int | None:
     """Return the ``errno`` of an error, where the library that received it passes it on."""
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno
-    found = _IN_WORDS.search(str(error))
-    return int(found[1] or found[2]) if found else None
+    match = _IN_WORDS.search(str(error))
+    return int(match[1] or match[2]) if match else None
 
 
 def unwritable_reason(folder: Path) -> str:
@@ -98,11 +98,11 @@ def convert_disk_errors(place: Path, kind: type[LsaWhisperError] | None = None) 
     except LsaWhisperError:
         raise
     except Exception as error:  # each library has its own
-        reason, other = disk_error_reason(error), _other_file(error, place)
-        if reason is None or (other and _number(error) in _UNWRITABLE):
+        reason, path = disk_error_reason(error), _other_file(error, place)
+        if reason is None or (path and _number(error) in _UNWRITABLE):
             raise
         raise (kind or disk_error_class(error))(
-            f"{other or place}: cannot be written ({reason}); free space there, or choose another place"
+            f"{path or place}: cannot be written ({reason}); free space there, or choose another place"
         ) from error
 
 
@@ -110,5 +110,5 @@ def _other_file(error: Exception, place: Path) -> Path | None:
     """Return the file that ``error`` names if it is outside the folder of ``place``."""
     if not isinstance(error, OSError) or not isinstance(error.filename, str | bytes | os.PathLike):
         return None
-    named = Path(os.fsdecode(error.filename))
-    return None if named.absolute().is_relative_to(place.absolute().parent) else named
+    path = Path(os.fsdecode(error.filename))
+    return None if path.absolute().is_relative_to(place.absolute().parent) else path

@@ -53,7 +53,7 @@ def list_files(root: Path) -> tuple[list[Path], list[FailedFile]]:
     ignored: macOS writes a ``._a.cha`` next to each ``a.cha`` that it copies.
     """
     seen: set[str] = set()
-    found: list[Path] = []
+    paths: list[Path] = []
     unreadable_folders: list[FailedFile] = []
 
     def cannot(error: OSError) -> None:
@@ -67,5 +67,5 @@ def list_files(root: Path) -> tuple[list[Path], list[FailedFile]]:
             continue
         seen.add(real)
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [Path(place, name) for name in files if not name.startswith(".")]
-    return sorted(found), unreadable_folders
+        paths += [Path(place, name) for name in files if not name.startswith(".")]
+    return sorted(paths), unreadable_folders

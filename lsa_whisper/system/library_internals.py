@@ -66,8 +66,8 @@ def checkpointing_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
     fields = {field.name for field in dataclasses.fields(TrainingArguments)}
     old, new = "gradient_checkpointing", "activation_checkpointing"
-    known, other = (new, old) if new in fields else (old, new)
-    return {key.replace(other, known) if key.startswith(other) else key: value for key, value in arguments.items()}
+    name, alias = (new, old) if new in fields else (old, new)
+    return {key.replace(alias, name) if key.startswith(alias) else key: value for key, value in arguments.items()}
 
 
 def use_one_gpu(arguments: Any) -> None:
@@ -223,11 +223,11 @@ def gather_once(accelerator: Any, copies: int, tensors: Any) -> Any:
         ranks = accelerator.num_processes
         return tensor.unflatten(0, (ranks // copies, copies, -1))[:, 0].flatten(0, 1)
 
-    found = recursively_apply(once, accelerator.gather(tensors))
+    gathered = recursively_apply(once, accelerator.gather(tensors))
     state = accelerator.gradient_state
     if state.end_of_dataloader and state.remainder > 0:
-        return recursively_apply(lambda tensor: tensor[: state.remainder], found)
-    return found
+        return recursively_apply(lambda tensor: tensor[: state.remainder], gathered)
+    return gathered
 
 
 # silero-vad

@@ -30,19 +30,19 @@ class Finding:
 
     name: str
     state: str
-    found: str
+    fact: str
     remedy: str = ""
 
 
 def programs(*, needed: frozenset[str] = frozenset()) -> Iterator[Finding]:
     """Yield the paths of a C++ compiler and ninja; a missing one is a problem if ``needed``, else a warning."""
-    wanted = (
+    tools = (
         ("compiler", compiler(), "required to compile DeepSpeed's CPU optimizer on first use: install g++"),
         ("ninja", ninja(), "required to compile DeepSpeed's extensions: pip install ninja"),
     )
-    for name, found, remedy in wanted:
+    for name, place, remedy in tools:
         absent = "problem" if name in needed else "warn"
-        yield Finding(name, "ok", found) if found else Finding(name, absent, "not found", remedy)
+        yield Finding(name, "ok", place) if place else Finding(name, absent, "not found", remedy)
 
 
 def build_path() -> str:
@@ -55,8 +55,8 @@ def build_path() -> str:
 
 def compiler() -> str | None:
     """Return the path of the C++ compiler that torch uses: ``$CXX``, else ``c++``; ``None`` if there is none."""
-    named = os.environ.get("CXX", "").split()
-    return shutil.which(named[0] if named else "c++", path=build_path())
+    words = os.environ.get("CXX", "").split()
+    return shutil.which(words[0] if words else "c++", path=build_path())
 
 
 def ninja() -> str | None:
@@ -84,8 +84,8 @@ def libaio(*, needed: bool = False) -> Iterator[Finding]:
 
 def extension_caches() -> list[Path]:
     """Return the folders of torch's compiled extensions, ``$TORCH_EXTENSIONS_DIR`` first."""
-    chosen = os.environ.get("TORCH_EXTENSIONS_DIR")
-    return [*([Path(chosen)] if chosen else []), cache_home() / "torch_extensions"]
+    folder = os.environ.get("TORCH_EXTENSIONS_DIR")
+    return [*([Path(folder)] if folder else []), cache_home() / "torch_extensions"]
 
 
 def cache_home() -> Path:
@@ -140,8 +140,8 @@ def available_memory_gib() -> float | None:
     fields = dict(line.split(":", 1) for line in info.read_text().splitlines() if ":" in line)
     available = float(fields["MemAvailable"].split()[0]) * 1024
     # In a container the control group's limit applies, not the machine's free memory.
-    left = _left_to_group(Path("/sys/fs/cgroup"))
-    return (available if left is None else min(available, left)) / GIB
+    free = _left_to_group(Path("/sys/fs/cgroup"))
+    return (available if free is None else min(available, free)) / GIB
 
 
 def _left_to_group(group: Path) -> float | None:
@@ -152,8 +152,8 @@ def _left_to_group(group: Path) -> float | None:
     limit, used, parts = (group / f"memory.{name}" for name in ("max", "current", "stat"))
     if not (limit.exists() and used.exists() and (text := limit.read_text().strip()).isdigit()):
         return None
-    said = dict(line.split(" ", 1) for line in parts.read_text().splitlines()) if parts.exists() else {}
-    return float(text) - float(used.read_text()) + float(said.get("inactive_file", 0))
+    counts = dict(line.split(" ", 1) for line in parts.read_text().splitlines()) if parts.exists() else {}
+    return float(text) - float(used.read_text()) + float(counts.get("inactive_file", 0))
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -189,27 +189,27 @@ def hub_cache() -> Iterator[Finding]:
     """Yield the cache folder of the Hugging Face hub, its number of models, and whether it can take more."""
     folder = hub_cache_folder()
     models = len(list(folder.glob("models--*"))) if folder.is_dir() else 0
-    found = f"{folder}: {models} {'model' if models == 1 else 'models'}"
+    fact = f"{folder}: {models} {'model' if models == 1 else 'models'}"
     offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
     place = nearest_existing(folder)
     free = shutil.disk_usage(place).free / GIB
     if offline:
-        yield Finding("hub cache", "ok", f"{found}; HF_HUB_OFFLINE prevents downloads")
+        yield Finding("hub cache", "ok", f"{fact}; HF_HUB_OFFLINE prevents downloads")
     elif not os.access(place, os.W_OK):
-        yield Finding("hub cache", "warn", f"{found}, not writable", "set HF_HOME to a folder you may write to")
+        yield Finding("hub cache", "warn", f"{fact}, not writable", "set HF_HOME to a folder you may write to")
     elif free < _MIN_DISK_GIB:
-        yield Finding("hub cache", "warn", f"{found}, {free:.1f} GiB free", "set HF_HOME to a folder with more space")
+        yield Finding("hub cache", "warn", f"{fact}, {free:.1f} GiB free", "set HF_HOME to a folder with more space")
     else:
-        yield Finding("hub cache", "ok", found)
+        yield Finding("hub cache", "ok", fact)
 
 
 def nvidia_driver(version_file: Path = Path("/proc/driver/nvidia/version")) -> str | None:
     """Return the version of NVIDIA's driver, ``None`` if there is none."""
     try:
-        found = re.search(r"\b(\d{3,}\.\d+(?:\.\d+)?)\b", version_file.read_text("utf-8", "replace"))
+        version = re.search(r"\b(\d{3,}\.\d+(?:\.\d+)?)\b", version_file.read_text("utf-8", "replace"))
     except OSError:
         return None
-    return found.group(1) if found else "of an unknown version"
+    return version.group(1) if version else "of an unknown version"
 
 
 def nearest_existing(path: Path) -> Path:
@@ -238,8 +238,8 @@ def disk(folder: Path, *, name: str = "disk", needed_gib: float | None = None) -
     yield Finding("writing", "ok", str(folder))
     free = shutil.disk_usage(place).free / GIB
     if needed_gib is not None and free < needed_gib:
-        found = f"{free:.1f} GiB free in {folder}, about {needed_gib:.1f} needed"
-        yield Finding(name, "problem", found, "free space, or choose a folder on another disk")
+        fact = f"{free:.1f} GiB free in {folder}, about {needed_gib:.1f} needed"
+        yield Finding(name, "problem", fact, "free space, or choose a folder on another disk")
         return
     low = free < _MIN_DISK_GIB
     remedy = "checkpoints of large models take several GiB each: free space" if low else ""

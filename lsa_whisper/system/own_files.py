@@ -174,8 +174,8 @@ def _opened(path: Path, flags: int, folder: int | None) -> int:
     return handle
 
 
-def _is_plain(found: os.stat_result) -> bool:
-    return stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+def _is_plain(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
 
 
 def _refusal(path: Path) -> LinkError:

@@ -63,8 +63,8 @@ def _is_deep(value: Any) -> bool:
     """Return whether lists or objects are nested deeper than the limit."""
     level = [value]
     for _ in range(_MAX_DEPTH + 1):
-        inner = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, list | dict)]
-        level = [each for some in inner for each in some]
+        inner = [item.values() if isinstance(item, dict) else item for item in level if isinstance(item, list | dict)]
+        level = [item for items in inner for item in items]
         if not inner:
             return False
     return True
@@ -87,10 +87,10 @@ def read(path: Path) -> Any:
 def read_mapping(path: Path) -> dict[str, Any]:
     """Return the object in the UTF-8 file at ``path``; an empty one if it is absent, damaged or something else."""
     try:
-        found = read(path)
+        value = read(path)
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _open_plain(path: Path) -> int:

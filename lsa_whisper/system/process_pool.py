@@ -66,7 +66,7 @@ class ProcessPool(Generic[ItemT, ResultT]):
         """Return what the processes sent; one whose pipe has ended has died."""
         ready = wait([worker.pipe for worker in self._busy])
         events = []
-        for worker in [each for each in self._busy if each.pipe in ready]:
+        for worker in [worker for worker in self._busy if worker.pipe in ready]:
             event: WorkerEvent[ResultT]
             try:
                 event = worker.pipe.recv()
@@ -126,7 +126,7 @@ def _serve(pipe: Connection[Any, Any], function: WorkerFunction[ItemT, ResultT],
     tasks: queue.SimpleQueue[ItemT] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(pipe, tasks), daemon=True).start()
     while True:
-        pipe.send(run_task(function, tasks.get(), lambda done: pipe.send(float(done))))
+        pipe.send(run_task(function, tasks.get(), lambda share: pipe.send(float(share))))
 
 
 def _receive(pipe: Connection[Any, Any], tasks: queue.SimpleQueue[ItemT]) -> None:

@@ -37,8 +37,8 @@ def with_shipped(path: Path) -> Path:
     name = path.as_posix()
     if not name.startswith(_SHIPPED) or path.exists():
         return path
-    found = shipped(name)
-    return found if found.exists() else path
+    place = shipped(name)
+    return place if place.exists() else path
 
 
 def recipes() -> dict[str, Path]:

@@ -25,10 +25,10 @@ def add_rows(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]
         LinkError: ``path`` is a link.
         LsaWhisperError: The file is not such a table, or cannot be written.
     """
-    present, known = read_table(path, columns)
+    present, earlier = read_table(path, columns)
     text = io.StringIO(newline="")
-    table, seen = csv.writer(text, lineterminator="\n"), {tuple(row) for row in known}
-    table.writerows([columns] if not known else [])
+    table, seen = csv.writer(text, lineterminator="\n"), {tuple(row) for row in earlier}
+    table.writerows([columns] if not earlier else [])
     table.writerows(row for row in rows if tuple(map(str, row)) not in seen)
     end = "\n" if present and not present.endswith("\n") else ""
     with convert_disk_errors(path):
@@ -45,11 +45,11 @@ def read_table(path: Path, columns: Sequence[str]) -> tuple[str, list[list[str]]
     """
     try:
         present = read_own(path).decode("utf-8-sig") if path.exists() or path.is_symlink() else ""
-        known = list(csv.reader(io.StringIO(present, newline="")))
+        rows = list(csv.reader(io.StringIO(present, newline="")))
     except (UnicodeDecodeError, csv.Error):
-        known, present = [[]], "?"
+        rows, present = [[]], "?"
     except OSError as error:
         raise LsaWhisperError(f"{path}: cannot be read ({error.strerror}); choose another file") from error
-    if known and known[0] != list(columns):
+    if rows and rows[0] != list(columns):
         raise LsaWhisperError(f"{path}: exists, and its columns are not {', '.join(columns)}; choose another file")
-    return present, known
+    return present, rows

@@ -55,18 +55,18 @@ def _render(table: TerminalTable) -> str:
     rows = [list(row) for row in table.rows]
     columns = [[heading, *(row[at] for row in rows if row)] for at, heading in enumerate(table.head)]
     widths = _widths(columns, shutil.get_terminal_size((100, 24)).columns - _frame(len(columns)))
-    made = Table()
+    grid = Table()
     for at, (heading, width) in enumerate(zip(table.head, widths, strict=True)):
-        made.add_column(Text(heading), justify="right" if at else "left", width=width)
+        grid.add_column(Text(heading), justify="right" if at else "left", width=width)
     for row in rows:
         if row:
             # Words such as [//] and file names such as [1].wav are text, not styles.
-            made.add_row(*map(Text, row))
+            grid.add_row(*map(Text, row))
         else:
-            made.add_section()
+            grid.add_section()
     console = Console(file=StringIO(), width=sum(widths) + _frame(len(columns)))
     with console.capture() as captured:
-        console.print(made)
+        console.print(grid)
     return f"{table.title}\n{captured.get().rstrip()}"
 
 

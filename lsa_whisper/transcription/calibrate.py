@@ -85,12 +85,12 @@ def calibrate(
     options = TranscriptionOptions(language=language, batch_size=batch_size, device=device)
     print_progress(overview_line(model))
     transcriber = Transcriber(model, options)
-    rows = [scored_words(each.transcript, transcriber.transcribe_with_scores(each.recording)) for each in held_out]
+    rows = [scored_words(item.transcript, transcriber.transcribe_with_scores(item.recording)) for item in held_out]
     rows = [row for row in rows if row]
-    right = [is_right for each in rows for _, is_right in each]
+    right = [is_right for words in rows for _, is_right in words]
     if len(right) < _MIN_WORDS:
         raise CorpusError(f"{sessions}: {len(right)} words are too few to calibrate on; give {_MIN_WORDS} at least")
-    calibration = fit_calibration([logprob for each in rows for logprob, _ in each], right)
+    calibration = fit_calibration([logprob for words in rows for logprob, _ in words], right)
     before, after, worse = cross_validated(rows)
     if after is not None and after > before:
         raise CheckpointError(
@@ -116,16 +116,16 @@ def cross_validated(sessions: Sequence[Sequence[ScoredWord]]) -> tuple[float, fl
     before = _error(own)
     if len(sessions) < 2:
         return before, None, 0
-    made = []
-    for number, each in enumerate(sessions):
-        others = [word for at, other in enumerate(sessions) if at != number for word in other]
+    fitted = []
+    for number, words in enumerate(sessions):
+        training = [word for at, other in enumerate(sessions) if at != number for word in other]
         try:
-            curve = fit_calibration([logprob for logprob, _ in others], [right for _, right in others])
+            curve = fit_calibration([logprob for logprob, _ in training], [right for _, right in training])
         except CheckpointError:  # the others have no wrong word, or none that is less certain
             curve = Calibration()
-        made.append([(curve(logprob), right) for logprob, right in each])
-    worse = sum(_error([new]) > _error([old]) for old, new in zip(own, made, strict=True))
-    return before, _error(made), worse
+        fitted.append([(curve(logprob), right) for logprob, right in words])
+    worse = sum(_error([new]) > _error([old]) for old, new in zip(own, fitted, strict=True))
+    return before, _error(fitted), worse
 
 
 def _error(sessions: Sequence[Sequence[tuple[float, bool]]]) -> float:
@@ -142,8 +142,8 @@ def scored_words(reference: Transcript, hypothesis: ScoredTranscript) -> list[Sc
     words = file_words(hypothesis.transcript.utterances, keep_unintelligible=False)
     alignment = align_verbatim(reference_words, words)
     rows = []
-    for (_, position), equal, excluded in zip(alignment.pairs, alignment.equal, alignment.excluded, strict=True):
-        if position == UNALIGNED or excluded:
+    for (_, position), equal, is_excluded in zip(alignment.pairs, alignment.equal, alignment.excluded, strict=True):
+        if position == UNALIGNED or is_excluded:
             continue
         score = hypothesis.scores[int(words.utterance_of[position])][int(words.spoken_of[position])]
         if score is not None:
@@ -160,5 +160,5 @@ def calibration_error(confidences: Sequence[float], right: Sequence[bool]) -> fl
     bins: dict[int, list[tuple[float, bool]]] = {}
     for confidence, is_right in zip(confidences, right, strict=True):
         bins.setdefault(min(int(confidence * _BINS), _BINS - 1), []).append((confidence, is_right))
-    gaps = (abs(sum(c for c, _ in each) - sum(r for _, r in each)) for each in bins.values())
+    gaps = (abs(sum(c for c, _ in pairs) - sum(r for _, r in pairs)) for pairs in bins.values())
     return sum(gaps) / max(1, len(right))

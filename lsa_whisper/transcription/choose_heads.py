@@ -128,12 +128,12 @@ def choose_heads(
     before = _errors(decoded, before_heads)
     if not len(before):
         raise CorpusError("the model recognizes no word of the corpus; give a corpus like its training data")
-    chosen, after = _greedy(decoded)
+    heads, after = _greedy(decoded)
     if after.mean() > before.mean():
-        chosen, after = before_heads, before
-    updated = plain_json.read(settings) | {"alignment_heads": [list(head) for head in chosen]}
-    write_atomic(json.dumps(updated, indent=2, ensure_ascii=False, sort_keys=True) + "\n", settings)
-    return HeadChoice(chosen, len(after), (_within(before), _within(after)))
+        heads, after = before_heads, before
+    content = plain_json.read(settings) | {"alignment_heads": [list(head) for head in heads]}
+    write_atomic(json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True) + "\n", settings)
+    return HeadChoice(heads, len(after), (_within(before), _within(after)))
 
 
 def _within(errors: Errors) -> tuple[float, ...]:
@@ -144,22 +144,22 @@ def _greedy(decoded: Sequence[_AttentionWindow]) -> tuple[tuple[Head, ...], Erro
     """Return the best heads together, added one by one from the best single heads."""
     alone = {head: float(_errors(decoded, [head]).mean()) for head in decoded[0].heads}
     candidates = sorted(alone, key=lambda head: alone[head])[:_CANDIDATES]
-    for each in decoded:
-        each.keep(candidates)
+    for window in decoded:
+        window.keep(candidates)
     chosen: list[Head] = []
     best = np.full(1, np.inf)
-    while left := [head for head in candidates if head not in chosen]:
-        tried = {head: _errors(decoded, [*chosen, head]) for head in left}
-        head = min(left, key=lambda each: float(tried[each].mean()))
-        if tried[head].mean() >= best.mean():
+    while rest := [head for head in candidates if head not in chosen]:
+        errors = {head: _errors(decoded, [*chosen, head]) for head in rest}
+        head = min(rest, key=lambda candidate: float(errors[candidate].mean()))
+        if errors[head].mean() >= best.mean():
             break
-        chosen, best = [*chosen, head], tried[head]
+        chosen, best = [*chosen, head], errors[head]
     return tuple(chosen), best
 
 
 def _errors(decoded: Sequence[_AttentionWindow], heads: Sequence[Head]) -> Errors:
     """Return the error of each word's start time in ms, limited to just above ``_MAX_ERROR_MS``."""
-    return np.minimum([error for each in decoded for error in each.errors_ms(heads)], _MAX_ERROR_MS + 1)
+    return np.minimum([error for window in decoded for error in window.errors_ms(heads)], _MAX_ERROR_MS + 1)
 
 
 class _AttentionWindow:
@@ -178,7 +178,7 @@ class _AttentionWindow:
         self._utterances = [
             utterance for segment in result.segments for utterance in decode(segment.text, loaded.labels).utterances
         ]
-        self._reference = [(word.lower(), at.start_ms) for each in window.utterances for word, at in each.word_times]
+        self._reference = [(word.lower(), at.start_ms) for tier in window.utterances for word, at in tier.word_times]
         tokens, self._is_timestamp = _tokens_of(result, loaded.tokenizer, decoder.rules.timestamps_s)
         self._texts = [
             "" if is_timestamp else str(loaded.tokenizer.decode([token]))
@@ -201,22 +201,22 @@ class _AttentionWindow:
         """Yield the error of the start time of each correctly recognized word."""
         weights = mean_in_step(np.stack([self._weights[head] for head in heads]).astype(np.float32))
         spans = spoken_spans(weights, self._texts, self._silence, 1000 * self._step_s)
-        timed = [
+        tokens = [
             TimedToken(text, begin * self._step_s, end * self._step_s)
             for text, (begin, end), is_timestamp in zip(self._texts, spans, self._is_timestamp, strict=True)
             if not is_timestamp
         ]
-        decoded = [
+        hypothesis = [
             (word.lower(), at.start_ms)
-            for words in align_words(self._utterances, timed, self._begin_ms)
+            for words in align_words(self._utterances, tokens, self._begin_ms)
             for word, at in words
         ]
         matcher = SequenceMatcher(
-            None, [word for word, _ in self._reference], [word for word, _ in decoded], autojunk=False
+            None, [word for word, _ in self._reference], [word for word, _ in hypothesis], autojunk=False
         )
         for block in matcher.get_matching_blocks():
             for at in range(block.size):
-                yield abs(decoded[block.b + at][1] - self._reference[block.a + at][1])
+                yield abs(hypothesis[block.b + at][1] - self._reference[block.a + at][1])
 
 
 def _tokens_of(
@@ -250,7 +250,7 @@ def _decode_windows(loaded: Checkpoint, windows: Sequence[_Window]) -> list[_Att
 
 def _windows(folders: Sequence[Path], context_s: float) -> list[_Window]:
     windows = []
-    for session in (each for folder in folders for each in discover(folder)[0]):
+    for session in (session for folder in folders for session in discover(folder)[0]):
         group: list[Utterance] = []
         for utterance in session.transcript.utterances:
             timed = utterance.span is not None and utterance.word_times

@@ -127,10 +127,10 @@ def transcribe(
     if processes is not None and processes < 1:
         raise LsaWhisperError(f"processes is {processes}; give 1 or more")
     closed: list[FailedFile] = []
-    named = [*map(Path, [inputs] if isinstance(inputs, str | Path) else inputs)]
-    verify_call(named, options)
-    out_place, single = out_folder(named, Path(out) if out else None)
-    jobs = [(audio, single or target) for audio, target in find_jobs(named, out_place, closed=closed)]
+    paths = [*map(Path, [inputs] if isinstance(inputs, str | Path) else inputs)]
+    verify_call(paths, options)
+    out_place, single = out_folder(paths, Path(out) if out else None)
+    jobs = [(audio, single or target) for audio, target in find_jobs(paths, out_place, closed=closed)]
     if rename_media:
         jobs = list(with_media_names(jobs))
     if not jobs and not closed:
@@ -151,7 +151,7 @@ def transcribe(
     for folder in closed:
         run_log.outcome(folder, 0.0)
     recordings = open_recordings(jobs, options.channel_index)
-    result, is_any = TranscriptionSummary(), any(isinstance(one, Recording) for one in recordings.values())
+    result, is_any = TranscriptionSummary(), any(isinstance(recording, Recording) for recording in recordings.values())
     if is_any:
         _describe(spec, verbose)
     if jobs:  # where none can be opened, the model's library need not be loaded
@@ -160,7 +160,7 @@ def transcribe(
     result = replace(result, failed=(*closed, *result.failed))
     if review is None:
         return result
-    without = collect_reviews([each.transcript for each in result.done], Path(review))
+    without = collect_reviews([file.transcript for file in result.done], Path(review))
     return replace(result, without_review=tuple(without))
 
 
@@ -212,25 +212,25 @@ def run_files(
     """
     tasks, outcomes = plan_tasks(jobs, recordings)
     log = log or RunLog(None)
-    for failed in outcomes.values():
-        log.outcome(failed, 0.0)
+    for failure in outcomes.values():
+        log.outcome(failure, 0.0)
     single = single_raises and len(jobs) == 1
     if single and not tasks and isinstance(error := recordings[jobs[0][0]], AudioError):
         raise error
     with (
         progress_meter(sum(task.recording.duration_s for task in tasks.values())) as progress,
-        closing(backend(tasks, lambda number, at_s: progress.update(at_s, number))) as ended,
+        closing(backend(tasks, lambda number, at_s: progress.update(at_s, number))) as results,
     ):
-        for number, outcome in ended:
+        for number, outcome in results:
             (audio, target), duration_s = jobs[number], tasks[number].recording.duration_s
             outcomes[number] = file_outcome(audio, target, outcome)
             log.outcome(outcomes[number], duration_s)
             if single and isinstance(outcome, TaskError):
                 raise outcome.error
             progress.finish(audio.name, duration_s, number)
-    ordered = [outcomes[number] for number in sorted(outcomes)]
-    done = tuple(file for file in ordered if isinstance(file, TranscribedFile))
-    return TranscriptionSummary(done, tuple(file for file in ordered if isinstance(file, FailedFile)))
+    in_order = [outcomes[number] for number in sorted(outcomes)]
+    done = tuple(file for file in in_order if isinstance(file, TranscribedFile))
+    return TranscriptionSummary(done, tuple(file for file in in_order if isinstance(file, FailedFile)))
 
 
 def run_in_this_process(

@@ -96,8 +96,8 @@ class TranscriptionResult:
             calibration: Maps the model's log-probabilities to confidences.
         """
         utterances = (
-            _utterance(each, scores, calibration)
-            for each, scores in zip(scored.transcript.utterances, scored.scores, strict=True)
+            _utterance(tier, scores, calibration)
+            for tier, scores in zip(scored.transcript.utterances, scored.scores, strict=True)
         )
         return cls(scored.transcript, tuple(utterances), language, duration_ms, scored.remarks)
 
@@ -129,6 +129,6 @@ def _disfluencies(events: Sequence[Event], words: int) -> list[Disfluency | None
     ['revision', 'filled_pause', 'revision', None, None]
     """
     kinds: list[Disfluency | None] = [None] * words
-    for event in sorted(events, key=lambda each: each.start - each.end):  # the longest first, the shortest last
+    for event in sorted(events, key=lambda item: item.start - item.end):  # the longest first, the shortest last
         kinds[event.start : event.end] = [event.kind] * (event.end - event.start)
     return kinds

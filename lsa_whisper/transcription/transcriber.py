@@ -48,12 +48,12 @@ def _model_name(model: str | Path) -> str:
 
 
 def _part_of(
-    progress: Callable[[float], None] | None, recording: Recording, done: int, channels: int
+    progress: Callable[[float], None] | None, recording: Recording, earlier: int, channels: int
 ) -> Callable[[float], None] | None:
-    """Return a function that reports the seconds of one channel, after ``done`` others, as seconds of the recording."""
+    """Return a function that reports the seconds of a channel, after ``earlier`` ones, as seconds of the recording."""
     if progress is None:
         return None
-    return lambda seconds: progress((done * recording.duration_s + seconds) / channels)
+    return lambda seconds: progress((earlier * recording.duration_s + seconds) / channels)
 
 
 def _tagger(model: Checkpoint | ConvertedCheckpoint, language: str) -> Tagger | None:
@@ -152,16 +152,16 @@ class Transcriber:
         self._tagger = functools.cache(lambda code: _tagger(self._checkpoint, code) if options.retraces else None)
         for language in (self._language, *self._checkpoint.retraces):
             self._tagger(language)  # damaged weights are reported before anything is decoded
-        searched = "searched" if options.finds_skipped else "not searched"
-        skipped = f"{searched} for skipped speech, " * (options.find_skipped is not None)
-        named = options.language if options.detects_language else self._language
-        asked = "asked for by a prompt, " if labels.prompt else ""
-        asked += "compared with a fluent text, " if self._style.second else ""
-        asked += "a prompt of the user, " * bool(options.prompt) + f"{len(words)} expected words, " * bool(words)
+        search = "searched" if options.finds_skipped else "not searched"
+        gaps = f"{search} for skipped speech, " * (options.find_skipped is not None)
+        spoken = options.language if options.detects_language else self._language
+        style = "asked for by a prompt, " if labels.prompt else ""
+        style += "compared with a fluent text, " if self._style.second else ""
+        style += "a prompt of the user, " * bool(options.prompt) + f"{len(words)} expected words, " * bool(words)
         self._provenance = (
             f"transcribed by lsa-whisper {__version__} with model {_model_name(self._model)} (labels {labels.style}/"
-            f"{labels.version}, {asked}engine {options.engine}, {dtype}, language {named}, windows "
-            f"{options.windows}, {f'beams {options.beams}, ' * options.compares_texts}{skipped}voice activity "
+            f"{labels.version}, {style}engine {options.engine}, {dtype}, language {spoken}, windows "
+            f"{options.windows}, {f'beams {options.beams}, ' * options.compares_texts}{gaps}voice activity "
             f"{options.vad}); {NOT_CHECKED}"
         )
 
@@ -214,14 +214,14 @@ class Transcriber:
             raise LsaWhisperError("channels and turns both say who speaks; give one of them")
         tracks = []
         for at, channel in enumerate(each_channel(recording, len(codes)) if codes else [recording]):
-            report, stored = progress, partial
+            report, part = progress, partial
             if codes:
                 turns = one_speaker(codes[at], int(recording.duration_s * 1000))
                 report = _part_of(progress, recording, at, len(codes))
-                stored = partial.of_channel(at) if partial else None
+                part = partial.of_channel(at) if partial else None
             speech = vad.detect_speech(self._options.vad, channel.stream(), SAMPLE_RATE_HZ)
             other = self._in_language_of(channel, speech)
-            decoded = other._long_form.decode(channel, speech, partial=stored, progress=report)
+            decoded = other._long_form.decode(channel, speech, partial=part, progress=report)
             tracks.append(other._assembled(channel, speech, decoded, turns))
         if not codes:
             return tracks[0]
@@ -247,10 +247,10 @@ class Transcriber:
         """Return which language was detected, or that another one than the named one is surely spoken."""
         if self._detected or self._may_switch or not self._can_doubt:
             return self._detected
-        if not (spoken := self._long_form.other_language(recording, speech, self._language)):
+        if not (heard := self._long_form.other_language(recording, speech, self._language)):
             return ""
-        sounds, named = language_name(spoken), language_name(self._language)
-        return f"this sounds {sounds}, not {named}: transcribe it again with --language {sounds}"
+        sounds, expected = language_name(heard), language_name(self._language)
+        return f"this sounds {sounds}, not {expected}: transcribe it again with --language {sounds}"
 
     def _assembled(
         self,

@@ -30,6 +30,15 @@ class Insertion:
     offset: int
     text: str
 
+    @property
+    def is_spoken(self) -> bool:
+        """Whether it is a filled pause, a repetition or a cut-off word: words that no other word replaces.
+
+        >>> [Insertion(0, text).is_spoken for text in ("&-um ", "<I want> [/] ", "&+sto ", "dog [//] ", "(.) ", "≠")]
+        [True, True, True, False, False, False]
+        """
+        return self.text.startswith(("&-", "&+")) or self.text.endswith(" [/] ")
+
 
 @dataclass(frozen=True)
 class CleanItem:
@@ -81,13 +90,13 @@ def read_clean_text(utterance: Utterance, labels: Labels) -> CleanText:
     ([('the', 'the', 0), ('dog', 'dog', 4), ('goed', '', 8), ('home', 'home', 22)], '?', 27)
     """
     items = utterance.tree.items
-    found = [each for item in items if (each := _clean_item(item, labels)) is not None]
+    clean_items = [clean for item in items if (clean := _clean_item(item, labels)) is not None]
     last = max((item.offset for item in items if not isinstance(item, Marker)), default=0)
     after = (item for item in items if isinstance(item, Marker) and item.offset > last)
     end = next((item.offset for item in after if item.kind in ("terminator", "ca", "bullet")), None)
     if end is None:
         end = len(BULLET.sub("", utterance.body).rstrip())
-    return CleanText(tuple(found), end, _ending(utterance.terminator, labels))
+    return CleanText(tuple(clean_items), end, _ending(utterance.terminator, labels))
 
 
 def _ending(terminator: str, labels: Labels) -> str:
@@ -117,18 +126,18 @@ def _is_plain(text: str) -> bool:
 def join_retraces(insertions: Sequence[Insertion]) -> list[Insertion]:
     """Return ``insertions`` with a copy and the other words behind it as one revision.
 
-    >>> [one.text for one in join_retraces([Insertion(4, "doctor [/] "), Insertion(4, "broke [//] ")])]
+    >>> [insertion.text for insertion in join_retraces([Insertion(4, "doctor [/] "), Insertion(4, "broke [//] ")])]
     ['<doctor broke> [//] ']
     """
-    joined: list[Insertion] = []
-    for each in insertions:
-        last = joined[-1] if joined else None
-        code = next((code for code in TAKEN_BACK if each.text.endswith(f" {code} ")), None)
-        if last and code and last.offset == each.offset and last.text.endswith(" [/] "):
-            words = " ".join(_words_of(one.text) for one in (joined.pop(), each))
-            each = Insertion(each.offset, f"<{words}> {code} ")
-        joined.append(each)
-    return joined
+    result: list[Insertion] = []
+    for insertion in insertions:
+        last = result[-1] if result else None
+        code = next((code for code in TAKEN_BACK if insertion.text.endswith(f" {code} ")), None)
+        if last and code and last.offset == insertion.offset and last.text.endswith(" [/] "):
+            words = " ".join(_words_of(part.text) for part in (result.pop(), insertion))
+            insertion = Insertion(insertion.offset, f"<{words}> {code} ")
+        result.append(insertion)
+    return result
 
 
 def _words_of(retrace: str) -> str:
@@ -145,7 +154,7 @@ def insert(utterance: Utterance, insertions: Sequence[Insertion]) -> Utterance:
     """
     body = utterance.body
     pieces, at = [], 0
-    for insertion in sorted(insertions, key=lambda one: one.offset):  # stable
+    for insertion in sorted(insertions, key=lambda item: item.offset):  # stable
         pieces += [body[at : insertion.offset], insertion.text]
         at = insertion.offset
     head = utterance.main[: len(utterance.main) - len(body)]

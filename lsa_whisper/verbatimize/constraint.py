@@ -106,27 +106,27 @@ class Constraint:
 
     def allowed(self, states: States, tokens: Sequence[int]) -> Allowed:
         """Return the tokens that may follow ``tokens``."""
-        found, length = Allowed(), len(tokens)
+        options, length = Allowed(), len(tokens)
         for state in states:
             if self.is_complete(state):
-                found.end = True
+                options.end = True
             elif self._slots[state.slot].stamp:
-                found.stamp = True
+                options.stamp = True
             elif state.arc >= 0:
-                found.ids.add(self._slots[state.slot].arcs[state.arc].tokens[state.at])
+                options.ids.add(self._slots[state.slot].arcs[state.arc].tokens[state.at])
             elif state.free:
-                self._allow_free(state, tokens, found)
+                self._allow_free(state, tokens, options)
             else:
-                self._allow_next(state, length, found)
-        return found
+                self._allow_next(state, length, options)
+        return options
 
-    def _allow_next(self, state: State, length: int, found: Allowed) -> None:
+    def _allow_next(self, state: State, length: int, options: Allowed) -> None:
         slot, room = self._slots[state.slot], self._has_room(state, length)
-        found.ids.update(arc.tokens[0] for arc in slot.arcs if _may_begin(arc, state, room))
+        options.ids.update(arc.tokens[0] for arc in slot.arcs if _may_begin(arc, state, room))
         if self._may_be_free(state, length):
-            found.starts |= slot.free
-            found.ids.update(self._vocabulary.short_starts if slot.cuts and not slot.free else ())
-            found.ids.update(self._opening(slot))
+            options.starts |= slot.free
+            options.ids.update(self._vocabulary.short_starts if slot.cuts and not slot.free else ())
+            options.ids.update(self._opening(slot))
 
     def _has_room(self, state: State, length: int) -> bool:
         return state.spent < MAX_INSERTIONS and length + _RESERVE + self._left[state.slot] <= self._limit
@@ -135,29 +135,29 @@ class Constraint:
         return not state.level and self._has_room(state._replace(spent=state.spent + _FREE_COUNTS - 1), length)
 
     def _opening(self, slot: Slot) -> set[int]:
-        known = self._vocabulary
-        return {known.opening} if slot.free and known.opening is not None and known.closing is not None else set()
+        vocab = self._vocabulary
+        return {vocab.opening} if slot.free and vocab.opening is not None and vocab.closing is not None else set()
 
-    def _allow_free(self, state: State, tokens: Sequence[int], found: Allowed) -> None:
-        known, slot, short = self._vocabulary, self._slots[state.slot], len(tokens) - state.begin < _MAX_FREE_TOKENS
+    def _allow_free(self, state: State, tokens: Sequence[int], options: Allowed) -> None:
+        vocab, slot, short = self._vocabulary, self._slots[state.slot], len(tokens) - state.begin < _MAX_FREE_TOKENS
         in_word = state.free in (Free.WORD, Free.WORD_IN_GROUP)
         in_group = state.free in (Free.WORD_IN_GROUP, Free.CUT_IN_GROUP)
-        found.parts |= in_word and short and (slot.free or in_group)
-        found.starts |= state.free is Free.OPENED or (in_group and short)
-        if known.cut is not None and ((in_word and in_group) or self._may_cut(state, tokens)):
-            found.ids.add(known.cut)
-        if in_group and known.closing is not None:
-            found.ids.add(known.closing)
+        options.parts |= in_word and short and (slot.free or in_group)
+        options.starts |= state.free is Free.OPENED or (in_group and short)
+        if vocab.cut is not None and ((in_word and in_group) or self._may_cut(state, tokens)):
+            options.ids.add(vocab.cut)
+        if in_group and vocab.closing is not None:
+            options.ids.add(vocab.closing)
         if state.free is Free.CLOSED or (state.free is Free.WORD and slot.free):
-            found.ids.update(known.retraces)
+            options.ids.update(vocab.retraces)
 
     def advance(self, states: States, tokens: Sequence[int]) -> dict[State, Inserted]:
         """Return the states after the last of ``tokens``."""
-        found: dict[State, Inserted] = {}
+        shortest: dict[State, Inserted] = {}
 
         def keep(state: State, inserted: Inserted) -> None:
-            if state not in found or len(inserted) < len(found[state]):
-                found[state] = inserted
+            if state not in shortest or len(inserted) < len(shortest[state]):
+                shortest[state] = inserted
 
         for state, inserted in states.items():
             if self.is_complete(state):
@@ -170,7 +170,7 @@ class Constraint:
                 self._read_free(state, inserted, tokens, keep)
             else:
                 self._read_next(state, inserted, tokens, keep)
-        return found
+        return shortest
 
     def _read_next(self, state: State, inserted: Inserted, tokens: Sequence[int], keep: _Keep) -> None:
         slot, room = self._slots[state.slot], self._has_room(state, len(tokens) - 1)
@@ -178,11 +178,11 @@ class Constraint:
             if arc.tokens[0] == tokens[-1] and _may_begin(arc, state, room):
                 self._read_arc(state._replace(arc=number), inserted, tokens[-1], keep)
         if self._may_be_free(state, len(tokens) - 1):
-            begun = state._replace(begin=len(tokens) - 1)
+            start = state._replace(begin=len(tokens) - 1)
             if tokens[-1] in (self._starts if slot.free else self._short_starts if slot.cuts else ()):
-                keep(begun._replace(free=Free.WORD), inserted)
+                keep(start._replace(free=Free.WORD), inserted)
             if tokens[-1] in self._opening(slot):
-                keep(begun._replace(free=Free.OPENED), inserted)
+                keep(start._replace(free=Free.OPENED), inserted)
 
     def _read_arc(self, state: State, inserted: Inserted, token: int, keep: _Keep) -> None:
         slot = self._slots[state.slot]
@@ -196,16 +196,16 @@ class Constraint:
         keep(State(state.slot + 1) if arc.advances else State(state.slot, arc.ends, state.spent + arc.cost), inserted)
 
     def _read_free(self, state: State, inserted: Inserted, tokens: Sequence[int], keep: _Keep) -> None:
-        token, known = tokens[-1], self._vocabulary
+        token, vocab = tokens[-1], self._vocabulary
         in_word = state.free in (Free.WORD, Free.WORD_IN_GROUP)
         in_group = state.free in (Free.WORD_IN_GROUP, Free.CUT_IN_GROUP)
         if in_word and token in self._parts and (in_group or self._slots[state.slot].free):
             keep(state, inserted)
         elif token in self._starts and (state.free is Free.OPENED or in_group):
             keep(state._replace(free=Free.WORD_IN_GROUP), inserted)
-        elif in_word and in_group and token == known.cut:
+        elif in_word and in_group and token == vocab.cut:
             keep(state._replace(free=Free.CUT_IN_GROUP), inserted)
-        elif in_group and token == known.closing:
+        elif in_group and token == vocab.closing:
             keep(state._replace(free=Free.CLOSED), inserted)
         elif self._ends_free(state, tokens):
             self._end_free(state, inserted, tokens, keep)

@@ -78,8 +78,8 @@ class VerbatimFile:
             return
         yield (f"written {self.target}: {self.inserted} disfluencies in {self.changed} of {self.utterances} utterances")
         if self.left:
-            named = ", ".join(map(str, self.left[:10])) + (", ..." if len(self.left) > 10 else "")
-            yield f"  left as they are, without times or known words, overlapped, or too long: lines {named}"
+            numbers = ", ".join(map(str, self.left[:10])) + (", ..." if len(self.left) > 10 else "")
+            yield f"  left as they are, without times or known words, overlapped, or too long: lines {numbers}"
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class VerbatimSummary:
         written b/a.cha: 3 disfluencies in 2 of 9 utterances
         1 written, 0 kept, 0 failed
         """
-        lines = [line for each in self.done for line in each.lines()]
-        lines += [f"failed  {each.reason}" for each in self.failed]
-        kept = sum(each.skipped for each in self.done)
-        return "\n".join([*lines, f"{len(self.done) - kept} written, {kept} kept, {len(self.failed)} failed"])
+        lines = [line for file in self.done for line in file.lines()]
+        lines += [f"failed  {failure.reason}" for failure in self.failed]
+        skips = sum(file.skipped for file in self.done)
+        return "\n".join([*lines, f"{len(self.done) - skips} written, {skips} kept, {len(self.failed)} failed"])

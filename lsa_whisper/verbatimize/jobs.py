@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,11 +20,14 @@ from lsa_whisper.align.files import (
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.checkpoint.choice import choose_model
+from lsa_whisper.checkpoint.stored_labels import read_writing
+from lsa_whisper.decoding.confidences import Confidences, ScoredUtterance, confidences_path, write_confidences
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.labels.coverage import NOT_CHECKED
+from lsa_whisper.languages import chat_code
 from lsa_whisper.system import disk
 from lsa_whisper.system.lock import write_lock
 from lsa_whisper.system.terminal import print_progress
@@ -37,6 +40,7 @@ from lsa_whisper.verbatimize.files import (
     fluent_words,
     with_bodies,
 )
+from lsa_whisper.verbatimize.vocabulary import verbatim_style
 from lsa_whisper.version import __version__
 
 if TYPE_CHECKING:
@@ -86,7 +90,7 @@ def verbatimize(
     recordings = Path(audio) if audio is not None else None
     jobs = find_transcripts(transcripts, audio=recordings, out=Path(out) if out else None, folder=VERBATIM_FOLDER)
     report = report or print_progress
-    settings = _Settings(choose_model(model, device=device), prompt_kind, language, device)
+    settings = VerbatimSettings(choose_model(model, device=device), prompt_kind, language, device)
     facts = checkpoint.overview_line(settings.model)
     if verbose:
         report(facts)
@@ -94,41 +98,99 @@ def verbatimize(
 
 
 @dataclass(frozen=True)
-class _Settings:
-    """The model of a run and how it is used; it is loaded when the first transcript needs it."""
+class VerbatimSettings:
+    """The model of a run and how it is used; it is loaded when the first transcript needs it.
+
+    Attributes:
+        model: A checkpoint folder or a hub name.
+        prompt: As ``prompt_kind`` of :func:`verbatimize`.
+        language: That of all transcripts; ``None`` for their own.
+        device: Where the model runs.
+        least: See :class:`~lsa_whisper.verbatimize.verbatimizer.Verbatimizer`.
+    """
 
     model: str | Path
-    prompt: str
-    language: str | None
-    device: str
+    prompt: str = "auto"
+    language: str | None = None
+    device: str = "auto"
+    least: float = 0.0
 
-    def verbatimizer(self, language: str) -> Verbatimizer:
+    def verify(self, language: str = "eng") -> None:
+        """Return when the model is a Whisper that writes disfluencies in ``language``; it is not loaded.
+
+        Raises:
+            CheckpointError: It is not a Whisper, or writes none.
+        """
+        checkpoint.overview_line(self.model)
+        verbatim_style(read_writing(self.model), chat_code(language))
+
+    def _verbatimizer(self, language: str) -> Verbatimizer:
         from lsa_whisper.verbatimize.verbatimizer import Verbatimizer  # needs torch, which takes seconds to load
 
-        trained = self._checkpoint.provenance.get("prompt") == "fluent"
-        prompted = self.prompt == "fluent" or (self.prompt == "auto" and trained)
-        return Verbatimizer(self._checkpoint, language=self.language or language, prompt=prompted)
+        if language not in self._loaded:
+            trained = self._checkpoint.provenance.get("prompt") == "fluent"
+            prompted = self.prompt == "fluent" or (self.prompt == "auto" and trained)
+            self._loaded[language] = Verbatimizer(
+                self._checkpoint, language=language, prompt=prompted, least=self.least
+            )
+        return self._loaded[language]
+
+    @cached_property
+    def _loaded(self) -> dict[str, Verbatimizer]:
+        return {}
 
     @cached_property
     def _checkpoint(self) -> checkpoint.Checkpoint:
         device, dtype = resolve_device(self.device, "auto")
         return checkpoint.load(self.model, device=device, dtype=dtype)
 
-    @property
-    def comment(self) -> str:
-        """Where the disfluencies come from."""
+    def comment(self, inputs: str) -> str:
+        """Return where the disfluencies come from: ``inputs`` is a digest of all that they depend on."""
+        asked = f", each at least {self.least} probable (inputs {inputs})" if self.least else ""
         return (
-            f"disfluencies inserted by lsa-whisper {__version__} with model {Path(self.model).name}, words unchanged; "
-            f"{NOT_CHECKED}"
+            f"disfluencies inserted by lsa-whisper {__version__} with model {Path(self.model).name}{asked}, words "
+            f"unchanged; {NOT_CHECKED}"
         )
 
     def partial(self, target: Path, source: Transcript, recording: Recording, language: str) -> PartialDecoding:
         """Return the stored windows of an interrupted run with the same inputs."""
-        settings = (self.language or language, self.prompt, self.device)
+        settings = (language, self.prompt, self.device, *([str(self.least)] if self.least else ()))
         return stored_windows(target, source, recording, self.model, *settings)
 
+    def write(
+        self, source: Transcript, recording: Recording, target: Path, language: str
+    ) -> tuple[Transcript, Collection[int]]:
+        """Write the verbatim transcript of ``source`` to ``target``; return it and the utterances that were searched.
 
-def _verbatimize_file(job: AlignmentJob, audio: Path | None, settings: _Settings) -> VerbatimFile:
+        With a least probability, the confidences of the inserted words are written beside it, for the review page.
+
+        Raises:
+            LsaWhisperError: The recording cannot be read, or the file not be written.
+        """
+        with disk.convert_disk_errors(target), write_lock(target):
+            partial = self.partial(target, source, recording, language)
+            segments = _searched(source.utterances, recording, self._verbatimizer(language), partial)
+            bodies = {at: segment.text for at, segment in segments.items()}
+            result = with_bodies(source, bodies, self.comment(partial.inputs))
+            if self.least:
+                scored = [_scored(utterance, segments.get(at)) for at, utterance in enumerate(result.utterances)]
+                write_confidences(Confidences(tuple(scored), recording=recording.path.name), confidences_path(target))
+            chat.write(result, target)
+            partial.remove()
+        return result, segments.keys()
+
+
+def verify_times(source: Transcript, path: Path) -> None:
+    """Return when a transcript has times.
+
+    Raises:
+        CorpusError: It has none.
+    """
+    if not any(utterance.span for utterance in source.utterances):
+        raise CorpusError(f"{path}: has no times; add them with 'lsa-whisper align' first")
+
+
+def _verbatimize_file(job: AlignmentJob, audio: Path | None, settings: VerbatimSettings) -> VerbatimFile:
     """Write the verbatim transcript of one file, unless that is finished.
 
     Raises:
@@ -139,38 +201,34 @@ def _verbatimize_file(job: AlignmentJob, audio: Path | None, settings: _Settings
         raise CorpusError(f"{job.transcript}: contains no utterance; is it a CHAT transcript?")
     if has_result(job.target, source, fluent_words, "other words"):
         return VerbatimFile(job.transcript, job.target, skipped=True)
-    if not any(utterance.span for utterance in source.utterances):
-        raise CorpusError(f"{job.transcript}: has no times; add them with 'lsa-whisper align' first")
-    recording = find_recording(job, source, audio)
-    language = next(iter(source.languages), "eng")
-    with disk.convert_disk_errors(job.target), write_lock(job.target):
-        partial = settings.partial(job.target, source, recording, language)
-        bodies = _bodies(source.utterances, recording, settings.verbatimizer(language), partial)
-        written = with_bodies(source, bodies, settings.comment)
-        chat.write(written, job.target)
-        partial.remove()
-    left = [each.line or 0 for at, each in enumerate(source.utterances) if at not in bodies and each.verbatim()]
-    return VerbatimFile(job.transcript, job.target, False, *count_changes(source, written), tuple(left))
+    verify_times(source, job.transcript)
+    language = settings.language or next(iter(source.languages), "eng")
+    result, searched = settings.write(source, find_recording(job, source, audio), job.target, language)
+    lines = [own.line or 0 for at, own in enumerate(source.utterances) if at not in searched and own.verbatim()]
+    return VerbatimFile(job.transcript, job.target, False, *count_changes(source, result), tuple(lines))
 
 
-def _bodies(
+def _searched(
     utterances: Sequence[Utterance], recording: Recording, verbatimizer: Verbatimizer, partial: PartialDecoding
-) -> dict[int, str]:
+) -> dict[int, DecodedSegment]:
     """Return the verbatim main tiers by the number of the utterance, those of an interrupted run first."""
     windows = verbatimizer.windows(utterances, recording.duration_s)
-    stored = [decoded for _, decoded in partial.read([window.span for window in windows])]
-    for first in range(len(stored), len(windows), _WINDOWS_AT_ONCE):
+    outputs = [decoded for _, decoded in partial.read([window.span for window in windows])]
+    for first in range(len(outputs), len(windows), _WINDOWS_AT_ONCE):
         batch = windows[first : first + _WINDOWS_AT_ONCE]
-        found = [_as_decoded(verbatimizer.verbatimize(utterances, window, recording)) for window in batch]
-        partial.append([(window.span, decoded) for window, decoded in zip(batch, found, strict=True)])
-        stored += found
+        results = [DecodedWindow(tuple(verbatimizer.verbatimize(utterances, window, recording))) for window in batch]
+        partial.append([(window.span, decoded) for window, decoded in zip(batch, results, strict=True)])
+        outputs += results
     return {
-        at: segment.text
-        for window, decoded in zip(windows, stored, strict=True)
+        at: segment
+        for window, decoded in zip(windows, outputs, strict=True)
         for at, segment in zip(window.members, decoded.segments, strict=bool(decoded.segments))
     }
 
 
-def _as_decoded(bodies: Sequence[str]) -> DecodedWindow:
-    """Return main tiers in the form in which windows are stored."""
-    return DecodedWindow(tuple(DecodedSegment(body, 0.0, 0.0) for body in bodies))
+def _scored(utterance: Utterance, segment: DecodedSegment | None) -> ScoredUtterance:
+    """Return the confidences of an utterance: those of its inserted words, for the others are a person's."""
+    words = tuple(utterance.verbatim())
+    scores = tuple(logprob or None for _, logprob in segment.logprobs) if segment else ()
+    scores = scores if len(scores) == len(words) else (None,) * len(words)
+    return ScoredUtterance(utterance.speaker, utterance.text, utterance.span, words, scores)

@@ -62,7 +62,7 @@ class BeamSearch:
             constraint: Of the window; its clean text fits.
             last_stamp: The number of timestamps within the window's audio.
         """
-        live, done, cache = [Hypothesis((), {State(0): ()})], Hypothesis((), {}, -torch.inf), None
+        live, winner, cache = [Hypothesis((), {State(0): ()})], Hypothesis((), {}, -torch.inf), None
         best: dict[int, float] = {}
         step = torch.tensor([list(prompt)], device=hidden.device)
         with torch.inference_mode():
@@ -73,16 +73,16 @@ class BeamSearch:
                 )
                 cache = output.past_key_values
                 logprobs = output.logits[:, -1].float().log_softmax(dim=-1)
-                rows, live, done = self._extended(live, done, best, logprobs, constraint, last_stamp)
+                rows, live, winner = self._extended(live, winner, best, logprobs, constraint, last_stamp)
                 cache.batch_select_indices(torch.tensor(rows, dtype=torch.long, device=hidden.device))
-                step = torch.tensor([[each.tokens[-1]] for each in live], device=hidden.device)
-        complete = [inserted for state, inserted in done.states.items() if constraint.is_complete(state)]
-        return Found(min(complete, key=len), done.score)
+                step = torch.tensor([[hypothesis.tokens[-1]] for hypothesis in live], device=hidden.device)
+        complete = [inserted for state, inserted in winner.states.items() if constraint.is_complete(state)]
+        return Found(min(complete, key=len), winner.score)
 
     def _extended(
         self,
         live: Sequence[Hypothesis],
-        done: Hypothesis,
+        winner: Hypothesis,
         best: dict[int, float],
         logprobs: torch.Tensor,
         constraint: Constraint,
@@ -93,22 +93,22 @@ class BeamSearch:
         A candidate is ranked against the best one that had read as much of the clean text: otherwise insertions would
         win that only put off a word which the model did not expect.
         """
-        found = []
+        candidates = []
         for row, before in enumerate(live):
             for token, logprob in self._candidates(before, logprobs[row], constraint, last):
                 score = before.score + logprob
                 if token == self._end:
-                    done = Hypothesis(before.tokens, before.states, score) if score > done.score else done
+                    winner = Hypothesis(before.tokens, before.states, score) if score > winner.score else winner
                     continue
                 tokens = (*before.tokens, token)
                 states = constraint.advance(before.states, tokens)
                 progress = constraint.progress(states)
                 best[progress] = max(best.get(progress, -torch.inf), score)
                 latest = self._order.get(token, before.latest)
-                found.append((row, progress, Hypothesis(tokens, states, score, latest)))
-        found.sort(key=lambda each: best[each[1]] - each[2].score)
-        kept = [(row, each) for row, _, each in found[: self._beam] if each.score > done.score]
-        return [row for row, _ in kept], [each for _, each in kept], done
+                candidates.append((row, progress, Hypothesis(tokens, states, score, latest)))
+        candidates.sort(key=lambda item: best[item[1]] - item[2].score)
+        survivors = [(row, own) for row, _, own in candidates[: self._beam] if own.score > winner.score]
+        return [row for row, _ in survivors], [own for _, own in survivors], winner
 
     def _candidates(
         self, before: Hypothesis, logprobs: torch.Tensor, constraint: Constraint, last: int
@@ -118,16 +118,16 @@ class BeamSearch:
         Of all timestamps only the most probable counts, with the probability of all together: they differ in the time
         alone, and would otherwise push out other texts.
         """
-        allowed = constraint.allowed(before.states, before.tokens)
-        ids = [self._ids(sorted(allowed.ids | ({self._end} if allowed.end else set())))]
-        ids += [self._starts] if allowed.starts else []
-        ids += [self._parts] if allowed.parts else []
+        options = constraint.allowed(before.states, before.tokens)
+        ids = [self._ids(sorted(options.ids | ({self._end} if options.end else set())))]
+        ids += [self._starts] if options.starts else []
+        ids += [self._parts] if options.parts else []
         choices = torch.cat(ids).unique()
-        found = []
+        pairs = []
         if len(choices):
             best = logprobs[choices].topk(min(self._beam, len(choices)))
-            found = list(zip(choices[best.indices].tolist(), best.values.tolist(), strict=True))
-        if allowed.stamp:
+            pairs = list(zip(choices[best.indices].tolist(), best.values.tolist(), strict=True))
+        if options.stamp:
             within = self._stamps[min(before.latest + 1, last - 1) : last]
-            found.append((int(within[logprobs[within].argmax()]), float(logprobs[within].logsumexp(dim=0))))
-        return found
+            pairs.append((int(within[logprobs[within].argmax()]), float(logprobs[within].logsumexp(dim=0))))
+        return pairs

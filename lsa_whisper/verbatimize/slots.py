@@ -68,10 +68,10 @@ class Slot:
             if arc.advances or all((self.utterance, insertion) in inserted for insertion in arc.insertions)
         )
         listed = {insertion for arc in self.arcs for insertion in arc.insertions}
-        others = [
+        extras = [
             own for at, own in inserted if at == self.utterance and own.offset == self.offset and own not in listed
         ]
-        return replace(self, arcs=arcs, free=self.free and bool(others), cuts=self.cuts and bool(others))
+        return replace(self, arcs=arcs, free=self.free and bool(extras), cuts=self.cuts and bool(extras))
 
     @property
     def shortest(self) -> int:
@@ -119,8 +119,8 @@ class _Anywhere:
     def __init__(self, vocabulary: Vocabulary, language: str):
         sounds = dict.fromkeys((*UNMARKED_FILLERS[:2], *sorted(fillers(language))))
         costs = {**{f"&-{word}": FILLER_COST for word in sounds}, **dict.fromkeys(_PAUSES, 1)}
-        written = ((piece, write_label(piece, vocabulary.labels), cost) for piece, cost in costs.items())
-        self._pieces = [(f"{piece} ", vocabulary.encode(label), cost) for piece, label, cost in written if label]
+        labels = ((piece, write_label(piece, vocabulary.labels), cost) for piece, cost in costs.items())
+        self._pieces = [(f"{piece} ", vocabulary.encode(label), cost) for piece, label, cost in labels if label]
 
     def arcs(self, offset: int) -> list[Arc]:
         return [Arc(tokens, False, (Insertion(offset, text),), cost=cost) for text, tokens, cost in self._pieces]
@@ -200,8 +200,8 @@ def _copies(items: Sequence[CleanItem], vocabulary: Vocabulary) -> Iterator[Arc]
         if not item.word:
             return
         words.append(item.word)
-        text, one = " ".join(words), len(words) == 1
-        chat = f"{text} [/] " if one else f"<{text}> [/] "
+        text, is_single = " ".join(words), len(words) == 1
+        chat = f"{text} [/] " if is_single else f"<{text}> [/] "
         insertion = (Insertion(items[0].offset, chat),)
         if vocabulary.labels.version > 2 or vocabulary.labels.style != "chat":
             yield Arc(vocabulary.encode(text), False, insertion)

@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from lsa_whisper.chat.filled_pauses import ALL_FILLERS
+from lsa_whisper.decoding.style import DecodingStyle, Writer, decoding_style, is_stock
+from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import Labels
 from lsa_whisper.labels.notation import label_to_chat
 from lsa_whisper.verbatimize.clean_text import TAKEN_BACK, write_label
@@ -28,6 +30,24 @@ def is_consonants(word: str) -> bool:
     """
     plain = [letter for letter in unicodedata.normalize("NFD", word) if not unicodedata.combining(letter)]
     return len(word) <= _MAX_ONSET and _CONSONANTS.issuperset(plain)
+
+
+def verbatim_style(model: Writer, language: str) -> DecodingStyle:
+    """Return how a model writes disfluencies: as it was trained, or as a stock Whisper is asked for them.
+
+    Args:
+        model: A loaded model, or what its folder says of it.
+        language: ISO 639-3.
+
+    Raises:
+        CheckpointError: It writes none, or none in this language.
+    """
+    is_fluent = model.labels.style == "fluent"
+    if is_fluent and not is_stock(model):
+        raise CheckpointError(
+            f"{model.path}: writes no disfluencies; fine-tune a model on data prepared with --labels chat"
+        )
+    return decoding_style(model, "verbatim" if is_fluent else None, language)
 
 
 class Vocabulary:

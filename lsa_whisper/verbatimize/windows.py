@@ -38,7 +38,7 @@ def pack_utterances(
      VerbatimWindow(span=TimeSpan(start_ms=3000, end_ms=5200), members=(2,))]
     """
     whole = TimeSpan(0, duration_ms)
-    spans = {at: inside for at, each in enumerate(utterances) if each.span and (inside := each.span & whole)}
+    spans = {at: inside for at, own in enumerate(utterances) if own.span and (inside := own.span & whole)}
     windows: list[VerbatimWindow] = []
     members: list[int] = []
     begin_ms = end_ms = free_ms = 0
@@ -67,6 +67,26 @@ def pack_utterances(
     return windows
 
 
+def widened(
+    utterances: Sequence[Utterance], window: VerbatimWindow, at: int, *, before: bool, behind: bool
+) -> TimeSpan:
+    """Return the span of utterance ``at``, with the silence of its window before or behind it.
+
+    The silence ends at the next utterance, and before the first word after two seconds.
+
+    >>> from lsa_whisper.chat import utterance
+    >>> spoken = [utterance("A", "a .", TimeSpan(start, start + 900)) for start in (500, 2000)]
+    >>> widened(spoken, VerbatimWindow(TimeSpan(0, 3200), (0, 1)), 1, before=True, behind=True)
+    TimeSpan(start_ms=1400, end_ms=3200)
+    """
+    spans, own = [each.span for each in utterances if each.span], utterances[at].span or window.span
+    ends = [span.end_ms for span in spans if span.start_ms < own.start_ms]
+    starts = [span.start_ms for span in spans if span.start_ms > own.start_ms]
+    first_ms = max(window.span.start_ms, own.start_ms - _BEFORE_MS, *ends) if before else own.start_ms
+    last_ms = min([window.span.end_ms, *starts]) if behind else own.end_ms
+    return TimeSpan(min(own.start_ms, first_ms), max(own.end_ms, last_ms))
+
+
 def overlapped_utterances(utterances: Sequence[Utterance]) -> list[bool]:
     """Return for each utterance whether another one overlaps it by more than :data:`MAX_OVERLAP_MS`.
 
@@ -76,7 +96,7 @@ def overlapped_utterances(utterances: Sequence[Utterance]) -> list[bool]:
     [False, True, True]
     """
     overlapped = [False] * len(utterances)
-    timed = sorted((span.start_ms, span.end_ms, at) for at, each in enumerate(utterances) if (span := each.span))
+    timed = sorted((span.start_ms, span.end_ms, at) for at, own in enumerate(utterances) if (span := own.span))
     open_spans: list[tuple[int, int]] = []
     for start_ms, end_ms, at in timed:
         open_spans = [(stop_ms, other) for stop_ms, other in open_spans if stop_ms - start_ms > MAX_OVERLAP_MS]

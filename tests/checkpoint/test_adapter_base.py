@@ -46,7 +46,7 @@ def test_it_works_from_every_folder_and_after_a_move(project, tmp_path, monkeypa
     assert checkpoint.load("moved/runs/lora").model is not None
     assert checkpoint.digest("moved/runs/lora") == before
     (row,) = [row for row in checkpoint.model_overview("moved/runs/lora") if row.name == "adapter"]
-    assert "rank 2" in row.found and "models/base" in row.found
+    assert "rank 2" in row.fact and "models/base" in row.fact
 
 
 def test_a_relative_path_of_an_older_adapter_is_found_above_it(project):

@@ -253,7 +253,7 @@ def test_a_malformed_model_is_refused_in_one_sentence(clean, tmp_path, kind, cha
         assert re.search(r"; \w", said), "what to do next"
     assert {path: path.read_bytes() for path in place.rglob("*") if path.is_file()} == before
     (row,) = [row for row in checkpoint.model_overview(folder) if row.state == "problem"][:1] or [None]
-    assert kind == "an unknown style of labels" or (row.remedy and row.found)
+    assert kind == "an unknown style of labels" or (row.remedy and row.fact)
 
 
 def test_there_are_enough_kinds_and_the_clean_ones_load(clean):

@@ -105,6 +105,7 @@ prepare lonely -o /dev/null/x                   | /dev/null/x: cannot be written
 prepare lonely -o out --labels chatt            | choose one of chat, verbatim, fluent
 prepare lonely -o out --context 60              | between 1 and 30 seconds
 prepare lonely -o out --language Klingon        | language 'Klingon' is not known
+prepare lonely -o out --relabel lonely          | not a model (no config.json)
 finetune missing                                | no such recipe
 finetune missing.yaml                           | missing.yaml
 finetune visit.flac                             | is not a recipe (.yaml)

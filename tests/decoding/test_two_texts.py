@@ -11,10 +11,10 @@ from tiny_whisper import build_checkpoint, voice
 
 from lsa_whisper import checkpoint
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken, tokens_per_s
-from lsa_whisper.decoding.features import LastEncoded
 from lsa_whisper.decoding.style import DecodingStyle
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.decoding.two_texts import likelier_text, likelier_texts
+from lsa_whisper.decoding.window_decoder import LastEncoded
 from lsa_whisper.labels import Labels
 
 
@@ -28,6 +28,10 @@ def window(text, start_s=0.0, step_s=0.5, **options):
     joined = "".join(token for token, _ in tokens).strip()
     segments = (DecodedSegment(joined, 0.0, 30.0, -0.4, timed, tokens),) if tokens else ()
     return DecodedWindow(segments, -0.4, **options)
+
+
+def untimed(text):
+    return replace(text, segments=tuple(replace(segment, timed=()) for segment in text.segments))
 
 
 CASES = {
@@ -96,7 +100,8 @@ def test_a_second_text_is_decoded_where_the_first_leaves_a_doubt_and_timed_where
 
     def second(indices, *, with_times):
         asked.append(([*indices], with_times))
-        return [window("so") if at == 0 else window("a hat") for at in indices]
+        texts = [window("so") if at == 0 else window("a hat") for at in indices]
+        return texts if with_times else list(map(untimed, texts))
 
     assert [text.text for text in likelier_texts(first, second)] == ["so", "yes", "a hat", "no", ""]
     assert asked == [([0, 2], False), ([2], True)]
@@ -105,6 +110,38 @@ def test_a_second_text_is_decoded_where_the_first_leaves_a_doubt_and_timed_where
 def test_words_of_the_second_text_begin_a_sentence_where_they_began_one():
     likelier = likelier_text(window("I think so/.9 yes/.5"), window("I think so. Alright/.9"))
     assert likelier.text == "I think so. Alright"
+
+
+@pytest.mark.parametrize(
+    "first, second, expected",
+    [
+        ("just for fun um I like beans", "Just for fun. I like beans.", "just for fun. um I like beans"),
+        ("is it um yes", "Is it? Yes.", "is it? um yes"),
+        ("is it! yes", "Is it? Yes.", "is it! yes"),
+        ("what he said and", "What he said.", "what he said and"),  # the end of a text, not of a sentence
+    ],
+)
+def test_a_sentence_ends_where_either_text_ends_it(first, second, expected):
+    """Its tokens are those of the first text, so nothing has to be timed again."""
+    likelier = likelier_text(window(first), untimed(window(second)))
+    assert likelier.text == expected
+    times = [time for segment in likelier.segments for token in segment.timed for time in (token.start_s, token.end_s)]
+    assert len(times) == 2 * len(likelier.segments[0].logprobs) and times == sorted(times)
+
+
+def test_a_sign_that_is_a_token_of_its_own_gives_way_to_a_final_mark():
+    first = window("so . um no")
+    parts = tuple((text.replace(" .", ","), logprob) for text, logprob in first.segments[0].logprobs)
+    first = replace(first, segments=(replace(first.segments[0], logprobs=parts),))
+    assert likelier_text(first, window("So. No.")).text == "so. um no"
+
+
+def test_words_beside_those_of_the_second_text_have_its_times():
+    """Where the first text lacks a word, the word behind it takes the time of both."""
+    first = window("yeah right", step_s=4.0)
+    likelier = likelier_text(first, window("mmm/.8 nice/.8 yeah right", start_s=0.2, step_s=2.0))
+    starts = [(token.text.strip(), token.start_s) for segment in likelier.segments for token in segment.timed]
+    assert starts == [("mmm", 0.2), ("nice", 2.2), ("yeah", 4.2), ("right", 6.2)]
 
 
 def test_a_second_text_without_an_end_is_not_regarded():
@@ -125,7 +162,8 @@ def test_words_come_from_the_texts_and_times_never_go_back(first, second, start_
     ours, theirs = window(first), window(second, start_s, step_s)
     likelier = likelier_text(ours, theirs)
     tokens = [token for segment in likelier.segments for token in segment.logprobs]
-    assert {*tokens} <= {token for each in (ours, theirs) for segment in each.segments for token in segment.logprobs}
+    given = {token for text in (ours, theirs) for segment in text.segments for token in segment.logprobs}
+    assert {*tokens} <= given | {(".", logprob) for _, logprob in given}
     times = [time for segment in likelier.segments for token in segment.timed for time in (token.start_s, token.end_s)]
     assert len(times) == 2 * len(tokens) and times == sorted(times)
     assert likelier_text(ours, ours) == ours

@@ -9,11 +9,11 @@ from click.testing import CliRunner
 from scored_transcripts import SENTENCES
 from scored_transcripts import write_transcript as write
 
-from lsa_whisper import chat
+from lsa_whisper import chat, evaluation
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.cli import main
 from lsa_whisper.errors import CorpusError, FormatError, LsaWhisperError
-from lsa_whisper.evaluation import evaluate, progress
+from lsa_whisper.evaluation import evaluate
 from lsa_whisper.evaluation.plots import evaluation_plots
 from lsa_whisper.evaluation.tables import tables
 from lsa_whisper.scoring.metrics import METRICS
@@ -46,8 +46,8 @@ def test_identical_transcripts_score_perfectly(corpus):
 def test_progress_is_shown_on_standard_error(corpus, monkeypatch, capsys):
     evaluate(corpus / "reference", [corpus / "perfect"], samples=40)
     assert capsys.readouterr().err == "", "short work needs none"
-    monkeypatch.setattr(progress, "EVERY_S", 0)
-    monkeypatch.setattr(progress, "LONG", 4)
+    monkeypatch.setattr(evaluation, "_EVERY_S", 0)
+    monkeypatch.setattr(evaluation, "_LONG", 4)
     evaluate(corpus / "reference", [corpus / "perfect"], samples=40)
     lines = capsys.readouterr().err.splitlines()
     assert lines[-2:] == ["s7: scoring 4 utterances, about 0 s", "scored 8 of 8 recordings"]

@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import soundfile
+from rank_work import run_ranks, train_as_rank
 
-from lsa_whisper import manifest
+from lsa_whisper import finetuning, manifest
 
 TEXTS = (
     "<|0.10|>um I want want it.<|1.20|>",
@@ -57,3 +58,13 @@ training: {{use_cpu: true, max_steps: 4, per_device_train_batch_size: 2, learnin
 """
 
     return text
+
+
+@pytest.fixture
+def forked_ranks(monkeypatch):
+    """The ranks of ``finetune`` begin with everything imported: its own launcher, which is tested too, takes longer."""
+
+    def launch(recipe, *, set, processes, out, force=False):
+        run_ranks(train_as_rank, processes, recipe, set, out, force, trainings=1)
+
+    monkeypatch.setattr(finetuning, "launch", launch)

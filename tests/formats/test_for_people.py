@@ -107,7 +107,7 @@ def test_what_was_changed_by_hand_is_kept(name, visit, tmp_path):
     chat.write(visit, tmp_path / "visit.cha")
     for _ in range(2):
         done = convert([tmp_path / "visit.cha"], tmp_path / "out", format=name)
-        assert done.exit_code == 0 and [path.name for path in done.written] == [f"visit.{name}"]
+        assert done.exit_code == 0 and [path.name for path in done.files] == [f"visit.{name}"]
         assert done.before.words == done.after.words == 10
-    done.written[0].write_bytes(b"changed by hand")
+    done.files[0].write_bytes(b"changed by hand")
     assert convert([tmp_path / "visit.cha"], tmp_path / "out", format=name).exit_code == 1

@@ -87,7 +87,7 @@ def test_a_repair_shows_the_difference_and_keeps_the_original(broken):
 def test_no_original_is_overwritten(broken):
     inspect(broken, fix=True)
     broken.write_text(BASE.replace("@End\n", ""))
-    assert inspect(broken, fix=True).found == 0
+    assert inspect(broken, fix=True).errors == 0
     assert broken.with_name("m.cha.original").read_text() == BROKEN
     assert broken.with_name("m.cha.original1").read_text() == BASE.replace("@End\n", "")
 
@@ -98,7 +98,7 @@ def test_a_link_stays_a_link_and_latin_1_becomes_utf_8(tmp_path):
     real.write_bytes(BASE.replace("Ann", "Zoé").encode("latin-1"))
     link.symlink_to(real)
     assert [one["code"] for one in json.loads(inspect(link, check=True, json=True))] == ["encoding"]
-    assert inspect(link, fix=True).found == 0
+    assert inspect(link, fix=True).errors == 0
     assert link.is_symlink() and real.read_text("utf-8") == BASE.replace("Ann", "Zoé")
 
 

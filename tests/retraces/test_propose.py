@@ -28,7 +28,7 @@ def test_fillers_cut_off_words_and_retraces_are_marked(transcript, tmp_path):
     assert "*PAR:\t&-um <I want> [/] I want the &+sto story .\n%com:\tquiet\n" in text
     assert "*PAR:\tI [/] I know know .\n" in text, "the marks of a person stay"
     assert "*PAR:\tthe [/]\n\tthe dog .\n" in text
-    assert (done.files[0].marks, done.files[0].kept, done.exit_code) == (2, 1, 0)
+    assert (done.files[0].marks, done.files[0].unchanged, done.exit_code) == (2, 1, 0)
     assert not chat.parse(text).problems
     assert transcript.read_text() == TEXT
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsa_whisper.retraces.frames import frames
+from lsa_whisper.retraces.retrace import frames
 from lsa_whisper.retraces.windows import all_features
 from lsa_whisper.retraces.word_kinds import broad_kind, word_kind
 from lsa_whisper.retraces.words import SpokenWord, spoken_words

@@ -12,7 +12,7 @@ from lsa_whisper import chat
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError
 from lsa_whisper.labels import Labels
-from lsa_whisper.verbatimize import verbatimize, verbatimizer
+from lsa_whisper.verbatimize import verbatimize, verbatimizer, vocabulary
 from lsa_whisper.verbatimize.verbatimizer import Verbatimizer
 
 HEAD = (
@@ -41,7 +41,7 @@ def test_disfluencies_are_inserted_and_the_words_stay(folder, scripted, capsys):
     assert (folder / "visit.cha").read_text() == before
     assert [each.fluent() for each in written.utterances] == [each.fluent() for each in source.utterances]
     assert [each.span for each in written.utterances] == [each.span for each in source.utterances]
-    assert written.utterances[0].text.endswith("I [/] I want it .")
+    assert written.utterances[0].text == "I [/] I [/] I want it ."
     assert [tier.name for tier in written.utterances[0].tiers] == ["%mor"]  # %wor lacks the new words
     (comment,) = (line.value for line in written.headers if line.name == "@Comment")
     assert "disfluencies inserted by lsa-whisper" in comment and "model model" in comment
@@ -118,7 +118,7 @@ def test_what_cannot_be_done_is_said(folder, scripted, tmp_path, monkeypatch):
     with pytest.raises(LsaWhisperError, match="`prompt_kind=clean`: choose auto, fluent or none"):
         verbatimize(folder, model=scripted, prompt_kind="clean")
     fluent = build_checkpoint(tmp_path / "fluent", labels=Labels("fluent"))
-    monkeypatch.setattr(verbatimizer, "is_stock", lambda checkpoint: False)  # as if it had been fine-tuned
+    monkeypatch.setattr(vocabulary, "is_stock", lambda checkpoint: False)  # as if it had been fine-tuned
     with pytest.raises(CheckpointError, match="writes no disfluencies; fine-tune a model"):
         verbatimize(folder / "visit.cha", model=fluent)
     assert not (folder / "verbatim" / "visit.cha").exists()

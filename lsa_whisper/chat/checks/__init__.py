@@ -34,16 +34,16 @@ def check(transcript: Transcript, *, known_language: Callable[[str], bool] | Non
     ... "@ID:\teng|corpus|PAR|||||Adult|||\n*PAR:\tI see 2 dogs [//] .\n@End\n"))]
     ['digits', 'retrace-without-repair']
     """
-    found = set(transcript.problems)
+    problems = set(transcript.problems)
     for part in (header_problems, layout_problems, participant_problems, media_problems, time_problems):
-        found.update(part(transcript))
+        problems.update(part(transcript))
     context = context_of(transcript)
     for utterance in transcript.utterances:
-        found.update(tier_problems(transcript.path, utterance, context))
-        found.update(dependent_problems(transcript.path, utterance))
+        problems.update(tier_problems(transcript.path, utterance, context))
+        problems.update(dependent_problems(transcript.path, utterance))
     if known_language:
-        found.update(_unknown_languages(transcript, known_language))
-    return sorted(found, key=lambda problem: (problem.line, problem.column, problem.code))
+        problems.update(_unknown_languages(transcript, known_language))
+    return sorted(problems, key=lambda problem: (problem.line, problem.column, problem.code))
 
 
 def _is_unknown(code: str, known_language: Callable[[str], bool]) -> bool:
@@ -142,9 +142,9 @@ def _retraces(items: list[Item], followed: bool) -> Iterator[TierFault]:
     for item in reversed(items):
         if isinstance(item, Marker):
             continue
-        retraced = next((code for code in item.codes if code in RETRACE_CODES), None)
-        if retraced and not followed:  # 119
-            yield item.offset, "retrace-without-repair", f"no words follow {retraced}"
+        retrace = next((code for code in item.codes if code in RETRACE_CODES), None)
+        if retrace and not followed:  # 119
+            yield item.offset, "retrace-without-repair", f"no words follow {retrace}"
         if isinstance(item, Group):
             yield from _retraces(item.items, followed)
         followed = followed or _is_speech(item)

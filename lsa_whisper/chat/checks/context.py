@@ -27,8 +27,8 @@ class CheckContext:
 def context_of(transcript: Transcript) -> CheckContext:
     """Return the context that the headers of ``transcript`` give."""
     options = re.findall(r"[^\s,]+", transcript.header("@Options") or "")
-    named = (transcript.header("@Participants") or "").split(",")
-    speakers = frozenset(entry.split()[0] for entry in named if entry.split())
+    entries = (transcript.header("@Participants") or "").split(",")
+    speakers = frozenset(entry.split()[0] for entry in entries if entry.split())
     return CheckContext(any(option.startswith("CA") for option in options), tuple(transcript.languages), speakers)
 
 

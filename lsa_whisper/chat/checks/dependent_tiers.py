@@ -95,9 +95,9 @@ def count_mor_words(items: list[Item], *, omitted: bool = False) -> int:
         if isinstance(item, Marker):
             count += item.kind == "separator" and item.text in _TAGS
         elif _EXCLUDED.isdisjoint(item.codes):
-            replaced = next((match[1] for code in item.codes if (match := _REPLACEMENT.fullmatch(code))), None)
-            if replaced is not None:
-                count += sum(_is_word(word, omitted) for word in replaced.split())
+            words = next((match[1] for code in item.codes if (match := _REPLACEMENT.fullmatch(code))), None)
+            if words is not None:
+                count += sum(_is_word(word, omitted) for word in words.split())
             elif isinstance(item, Group):
                 count += count_mor_words(item.items, omitted=omitted)
             else:
@@ -137,10 +137,10 @@ def _sounds(utterance: Utterance, tier: Line) -> Iterator[TierPart]:
     items = utterance.tree.items
     omitted = tier.name == "%sin"
     expected = None if _has_copies(items) else _count_sounds(items, omitted)
-    found = _count_units(_NO_TERMINATOR.sub("", f" {tier.value}").split())
+    actual = _count_units(_NO_TERMINATOR.sub("", f" {tier.value}").split())
     pauses = sum(event.kind is Disfluency.PAUSE for event in utterance.reading.events)
-    if expected is not None and not expected <= found <= expected + pauses:
-        yield 0, "pho-size", f"{tier.name} has {found} items for {expected} words"
+    if expected is not None and not expected <= actual <= expected + pauses:
+        yield 0, "pho-size", f"{tier.name} has {actual} items for {expected} words"
 
 
 def _count_sounds(items: list[Item], omitted: bool) -> int | None:
@@ -154,10 +154,10 @@ def _count_sounds(items: list[Item], omitted: bool) -> int | None:
                 inside = False
             continue
         if isinstance(item, Group):
-            nested = _count_sounds(item.items, omitted)
-            if nested is None:
+            inner = _count_sounds(item.items, omitted)
+            if inner is None:
                 return None
-            count += 0 if inside else nested
+            count += 0 if inside else inner
             continue
         if item.text.startswith("&") and read_word(item.text).kind not in (WordKind.EVENT, WordKind.OTHER_SPEAKER):
             return None

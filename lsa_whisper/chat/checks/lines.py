@@ -27,12 +27,12 @@ def layout_problems(transcript: Transcript) -> Iterator[Problem]:
 
 
 def _line(path: str | None, line: Line) -> Iterator[Problem]:
-    named = _NAMED.match(line.raw)
-    start = named.end() if named else 0
+    match = _NAMED.match(line.raw)
+    start = match.end() if match else 0
     rest = line.raw[start:]
-    if named and rest.strip() and not rest.startswith("\t"):
-        found = "a space" if rest.startswith(" ") else "no tab"
-        yield Problem(path, *line.place(start), "no-tab", f"{found} follows the colon")
+    if match and rest.strip() and not rest.startswith("\t"):
+        separator = "a space" if rest.startswith(" ") else "no tab"
+        yield Problem(path, *line.place(start), "no-tab", f"{separator} follows the colon")
     if "\t" in rest:
         bare = _CONTINUED.sub(lambda match: " " * len(match[0]), rest[1:] if rest.startswith("\t") else rest)
         if "\t" in bare:
@@ -124,8 +124,8 @@ def _form(path: str | None, line: Line) -> Iterator[Problem]:
     """Yield problems of a header's name and colon."""
     name, colon = header_name(line), ":" in line.raw
     headers = (codes.VALUE_HEADERS, codes.OPTIONAL_VALUE, codes.PARTICIPANT_HEADERS, codes.EMPTY_HEADERS)
-    known = any(name in each for each in headers)
-    if not known:
+    valid = any(name in names for names in headers)
+    if not valid:
         yield Problem(path, line.number, 1, "unknown-header", f"{line.name or line.raw.strip()!r} is not a CHAT header")
     elif name in codes.EMPTY_HEADERS:
         if colon or line.raw.lstrip("\ufeff").strip() != name:

@@ -27,8 +27,8 @@ def media_problems(transcript: Transcript) -> Iterator[Problem]:
 
 
 def _media(line: Line, transcript: Transcript) -> Iterator[_Part]:
-    quoted = re.fullmatch(r'("[^"]*"|[^,]*)(.*)', line.value)
-    name, parts = (quoted[1].strip(), [part.strip() for part in quoted[2].split(",")[1:]]) if quoted else ("", [])
+    match = re.fullmatch(r'("[^"]*"|[^,]*)(.*)', line.value)
+    name, parts = (match[1].strip(), [part.strip() for part in match[2].split(",")[1:]]) if match else ("", [])
     if not parts or parts[0] not in MEDIA_KINDS:
         yield "media-kind", "".join(parts[:1]), "@Media must read 'name, audio' or 'name, video'"
     for part in parts[1:]:

@@ -73,7 +73,7 @@ def role_fault(role: str) -> str | None:
     """
     if role in codes.PARTICIPANT_ROLES:
         return None
-    similar = [known for known in sorted(codes.PARTICIPANT_ROLES) if known.lower() == role.lower()]
+    similar = [name for name in sorted(codes.PARTICIPANT_ROLES) if name.lower() == role.lower()]
     return f"an unknown role {role!r}" + (f" ({similar[0]}?)" if similar else "")
 
 

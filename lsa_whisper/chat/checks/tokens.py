@@ -96,12 +96,12 @@ def _places(tokens: Sequence[Token], context: CheckContext) -> Iterator[TierFaul
 
 
 def _unmatched(tokens: Sequence[Token]) -> Iterator[TierFault]:
-    for opening, closing, code, nested in _PAIRS:
+    for opening, closing, code, message in _PAIRS:
         start: Token | None = None
         for token in tokens:
             if token.text == opening:
                 if start:
-                    yield token.offset, code, nested
+                    yield token.offset, code, message
                 start = token
             elif token.text == closing:
                 if not start:
@@ -125,27 +125,27 @@ def _unpaired(tokens: Sequence[Token]) -> Iterator[TierFault]:
 
 def _scopes(body: str) -> Iterator[TierFault]:
     """Yield ``&{l=X`` without ``&}l=X`` and the reverse; ``&{n=BANG}`` is complete."""
-    started: dict[str, int] = {}
+    starts: dict[str, int] = {}
     for match in _SCOPE.finditer(body):
         if match[1] == "{":
-            started[match[2]] = match.start()
-        elif started.pop(match[2], None) is None:
+            starts[match[2]] = match.start()
+        elif starts.pop(match[2], None) is None:
             yield match.start(), "unmatched-unit", f"{match[0]} has no &{{{match[2]}"
-    for label, offset in started.items():
+    for label, offset in starts.items():
         yield offset, "unmatched-unit", f"&{{{label} has no &}}{label}"
 
 
 def _parentheses(tokens: Sequence[Token]) -> Iterator[TierFault]:
     """Yield unmatched parentheses in conversation analysis, where they may enclose several words."""
-    started: list[int] = []
+    starts: list[int] = []
     for token in tokens:
         for at, sign in enumerate(token.text if token.kind == "word" else ""):
             if sign == "(":
-                started.append(token.offset + at)
+                starts.append(token.offset + at)
             elif sign == ")":
-                if not started:
+                if not starts:
                     yield token.offset + at, "unmatched-parenthesis", ") has no ("
                 else:
-                    started.pop()
-    for offset in started:
+                    starts.pop()
+    for offset in starts:
         yield offset, "unmatched-parenthesis", "( has no )"

@@ -41,11 +41,11 @@ def compare_runs(runs: Sequence[Path], *, out: Path | None = None, names: Sequen
     folders = [Path(run) for run in runs]
     if not folders:
         raise CorpusError("compare-runs needs at least one training run: give a folder that finetune wrote")
-    called = column_names(folders, names, noun="run", command="compare-runs")
-    found = RunComparison(tuple(read_run(folder, name) for folder, name in zip(folders, called, strict=True)))
+    columns = column_names(folders, names, noun="run", command="compare-runs")
+    comparison = RunComparison(tuple(read_run(folder, name) for folder, name in zip(folders, columns, strict=True)))
     if out is None:
-        return found
-    return replace(found, report=write_comparison(found, Path(out)))
+        return comparison
+    return replace(comparison, report=write_comparison(comparison, Path(out)))
 
 
 _FIRST = ("loss", "eval_loss", "eval_wer_verbatim", "eval_disfluency_f1")
@@ -62,8 +62,8 @@ class RunComparison:
     @cached_property
     def keys(self) -> list[str]:
         """The names of all curves, the most informative first."""
-        logged = dict.fromkeys(key for run in self.runs for key in run.curves)
-        return [key for key in _FIRST if key in logged] + sorted(key for key in logged if key not in _FIRST)
+        keys = dict.fromkeys(key for run in self.runs for key in run.curves)
+        return [key for key in _FIRST if key in keys] + sorted(key for key in keys if key not in _FIRST)
 
     @cached_property
     def recipe_differences(self) -> list[str]:
@@ -106,10 +106,10 @@ MAX_POINTS = 400
 
 def _plot(comparison: RunComparison, key: str) -> Plot:
     """Return the figure of a curve; the best point of each run is marked."""
-    drawn = [(n, run, run.curves[key]) for n, run in enumerate(comparison.runs) if key in run.curves]
-    last = float(max(points[-1][0] for _, _, points in drawn)) or 1.0
+    lines = [(n, run, run.curves[key]) for n, run in enumerate(comparison.runs) if key in run.curves]
+    last = float(max(points[-1][0] for _, _, points in lines)) or 1.0
     curves, marks = [], []
-    for number, run, points in drawn:
+    for number, run, points in lines:
         curves.append(PlotCurve(tuple((float(step), value) for step, value in reduce_points(points)), number, run.name))
         best = run.best(key)
         if best is not None and key.startswith("eval_"):
@@ -121,7 +121,7 @@ def _plot(comparison: RunComparison, key: str) -> Plot:
         tuple(run.name for run in comparison.runs),
         tuple(marks),
         (0.0, last),
-        _range([value for _, _, points in drawn for _, value in points]),
+        _range([value for _, _, points in lines for _, value in points]),
         "step",
         curve_title(key),
         curves=tuple(curves),
@@ -163,11 +163,11 @@ def write_comparison(comparison: RunComparison, out: Path) -> Path:
         "tables": [table for table in _tables(comparison) if table.rows],
         "version": __version__,
     }
-    logged = [
+    runs = [
         {"name": r.name, "folder": str(r.folder), "finished": r.finished, "recipe": r.recipe, "curves": r.curves}
         for r in comparison.runs
     ]
-    about = {"schema": _SCHEMA, "schema_version": _SCHEMA_VERSION, "runs": logged}
+    about = {"schema": _SCHEMA, "schema_version": _SCHEMA_VERSION, "runs": runs}
     page = templates("lsa_whisper.finetuning.compare_runs").get_template("runs.html.jinja").render(facts)
     write_report_files(
         out, {"report.json": json.dumps(about, indent=1, ensure_ascii=False) + "\n", "report.html": page}

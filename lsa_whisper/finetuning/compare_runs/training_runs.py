@@ -95,13 +95,13 @@ def _curves(path: Path) -> dict[str, Points]:
     lines = path.read_text("utf-8", errors="replace").splitlines()
     for number, line in enumerate(lines, 1):
         try:
-            logged = plain_json.parse(line)
-            step = int(logged["step"])
+            values = plain_json.parse(line)
+            step = int(values["step"])
         except (ValueError, TypeError, KeyError, OverflowError):
             if number == len(lines):  # the line that a crash cut short
                 break
             raise CorpusError(f"{path}:{number}: is not a logged step; remove the line or train again") from None
-        for key, value in logged.items():
+        for key, value in values.items():
             if key == "step" or any(part in key for part in _NO_CURVE) or key.startswith(("train_", "total_")):
                 continue
             if plain_json.is_finite(value):

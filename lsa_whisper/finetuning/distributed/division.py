@@ -40,16 +40,16 @@ def gather_weights(trainer: Any) -> dict[str, Any] | None:
 
     For a model with an adapter only trained weights are gathered, since only these are saved.
     """
-    adapted = hasattr(trainer.model, "peft_config")
+    has_adapter = hasattr(trainer.model, "peft_config")
     if trainer.is_deepspeed_enabled:
-        weights = zero.gather_zero_weights(trainer.model_wrapped, only_trained=adapted)
+        weights = zero.gather_zero_weights(trainer.model_wrapped, only_trained=has_adapter)
     elif trainer.is_fsdp_enabled:
         weights = dict(trainer.accelerator.get_state_dict(trainer.model))
     elif is_divided(trainer.model):
-        weights = whole_weights(trainer.model, only_trained=adapted)
+        weights = whole_weights(trainer.model, only_trained=has_adapter)
     else:
         return None
-    return weights if adapted else without_tied(trainer.model, weights)
+    return weights if has_adapter else without_tied(trainer.model, weights)
 
 
 def layers_are_sharded(model: Any) -> bool:
@@ -116,35 +116,35 @@ def without_tied(model: torch.nn.Module, weights: dict[str, torch.Tensor]) -> di
 
 def whole_weights(model: torch.nn.Module, *, only_trained: bool) -> dict[str, torch.Tensor]:
     """Return the whole weights on the CPU of rank 0, one gathered after the other; every rank must call this."""
-    named = dict(model.named_parameters(remove_duplicate=False))
-    wanted = {name: weight for name, weight in named.items() if weight.requires_grad or not only_trained}
-    if any(map(is_on_other_ranks, named.values())):
-        return _collected({name: weight.detach() for name, weight in wanted.items() if not is_on_other_ranks(weight)})
-    first, found = distributed.get_rank() == 0, {}
-    for name, weight in wanted.items():
-        gathered = _gathered(weight.detach())
+    parameters = dict(model.named_parameters(remove_duplicate=False))
+    weights = {name: weight for name, weight in parameters.items() if weight.requires_grad or not only_trained}
+    if any(map(is_on_other_ranks, parameters.values())):
+        return _collected({name: weight.detach() for name, weight in weights.items() if not is_on_other_ranks(weight)})
+    first, copies = distributed.get_rank() == 0, {}
+    for name, weight in weights.items():
+        value = _gathered(weight.detach())
         if first:
-            found[name] = gathered.to("cpu", copy=True)
-    return found
+            copies[name] = value.to("cpu", copy=True)
+    return copies
 
 
 def _collected(own: Mapping[Any, torch.Tensor]) -> dict[Any, torch.Tensor]:
     """Return on rank 0 copies of all ranks' tensors on the CPU, sent one after the other; every rank must call this."""
-    rank, every = distributed.get_rank(), [dict[Any, Any]()] * distributed.get_world_size()
-    distributed.all_gather_object(every, {key: (each.shape, each.dtype) for key, each in own.items()})
-    owners = {key: number for number, has in reversed([*enumerate(every)]) for key in has}
-    device, found = "cuda" if distributed.get_backend() == "nccl" else "cpu", {}
+    rank, layouts = distributed.get_rank(), [dict[Any, Any]()] * distributed.get_world_size()
+    distributed.all_gather_object(layouts, {key: (tensor.shape, tensor.dtype) for key, tensor in own.items()})
+    owners = {key: number for number, has in reversed([*enumerate(layouts)]) for key in has}
+    device, state = "cuda" if distributed.get_backend() == "nccl" else "cpu", {}
     for key, owner in owners.items():
         if owner == rank == 0:
-            found[key] = own[key].to("cpu", copy=True)
+            state[key] = own[key].to("cpu", copy=True)
         elif owner == rank:
             distributed.send(own[key].to(device).contiguous(), 0)
         elif rank == 0:
-            shape, dtype = every[owner][key]
+            shape, dtype = layouts[owner][key]
             sent = torch.empty(shape, dtype=dtype, device=device)
             distributed.recv(sent, owner)
-            found[key] = sent.cpu()
-    return found
+            state[key] = sent.cpu()
+    return state
 
 
 def _gathered(value: Any) -> Any:
@@ -172,13 +172,13 @@ def load_whole_state(optimizer: torch.optim.Optimizer) -> None:
     """Let ``load_state_dict`` of ``optimizer`` accept whole moments, of which each rank keeps its part."""
 
     def divide(optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> dict[str, Any]:
-        parameters = [one for group in optimizer.param_groups for one in group["params"]]
-        divided = {
-            place: _divided(each, parameters[place])
-            for place, each in state["state"].items()
+        parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        parts = {
+            place: _divided(moments, parameters[place])
+            for place, moments in state["state"].items()
             if not is_on_other_ranks(parameters[place])
         }
-        return state | {"state": divided}
+        return state | {"state": parts}
 
     optimizer.register_load_state_dict_pre_hook(divide)
 
@@ -201,7 +201,7 @@ def _like(value: torch.Tensor, target: DTensor) -> DTensor:
 def whole_state_saved(optimizer: torch.optim.Optimizer) -> Iterator[None]:
     """Let ``optimizer.state_dict()`` of rank 0 return whole moments in this block; every rank must enter it."""
     moments = _moments(optimizer)
-    handle = optimizer.register_state_dict_post_hook(lambda _, found: found | {"state": moments})
+    handle = optimizer.register_state_dict_post_hook(lambda _, state: state | {"state": moments})
     try:
         yield
     finally:
@@ -210,15 +210,15 @@ def whole_state_saved(optimizer: torch.optim.Optimizer) -> Iterator[None]:
 
 def _moments(optimizer: torch.optim.Optimizer) -> dict[Any, dict[str, Any]]:
     """Return the whole moments on rank 0, by the place of their weight; every rank must call this."""
-    own, found = optimizer.state_dict()["state"], dict[Any, dict[str, Any]]()
-    weights = [one for group in optimizer.param_groups for one in group["params"]]
+    own, moments = optimizer.state_dict()["state"], dict[Any, dict[str, Any]]()
+    weights = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     if not any(isinstance(weight, DTensor) for weight in weights):  # stages; one may have every trained weight
         flat = {(place, name): value for place, state in own.items() for name, value in state.items()}
         for (place, name), value in _collected(flat).items():
-            found.setdefault(place, {})[name] = value
-        return found
+            moments.setdefault(place, {})[name] = value
+        return moments
     for place, state in own.items():
-        gathered = {name: _gathered(value) for name, value in state.items()}
+        values = {name: _gathered(value) for name, value in state.items()}
         if distributed.get_rank() == 0:
-            found[place] = {name: value.cpu() if torch.is_tensor(value) else value for name, value in gathered.items()}
-    return found
+            moments[place] = {name: value.cpu() if torch.is_tensor(value) else value for name, value in values.items()}
+    return moments

@@ -75,8 +75,8 @@ def launch(recipe: Path, *, set: Sequence[str], processes: int, out: Path, force
 def _restored_signals() -> Iterator[None]:
     """Restore this process's signal handlers afterwards: torch replaces them while it runs subprocesses."""
     before = {number: signal.getsignal(number) for number in _STOP_SIGNALS}
-    handled = [number.name for number, handler in before.items() if handler is not signal.SIG_IGN]  # as nohup has it
-    os.environ["TORCHELASTIC_SIGNALS_TO_HANDLE"] = ",".join(handled)
+    names = [number.name for number, handler in before.items() if handler is not signal.SIG_IGN]  # as nohup has it
+    os.environ["TORCHELASTIC_SIGNALS_TO_HANDLE"] = ",".join(names)
     logging.getLogger("torch.distributed.elastic").setLevel(logging.CRITICAL)  # failures are reported below
     try:
         yield
@@ -89,15 +89,15 @@ def _start(arguments: Sequence[str], processes: int, logs: Path) -> Any:
     """Start the ranks through torch's process context: each in its own session, with the output of rank 0 shown."""
     from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, Std, start_processes
 
-    shared = {"WORLD_SIZE": str(processes), "LOCAL_WORLD_SIZE": str(processes), "MASTER_ADDR": "127.0.0.1"}
-    shared |= {"MASTER_PORT": str(free_port()), LAUNCHER: str(os.getpid())}
-    shared |= {"OMP_NUM_THREADS": thread_environment(processes)["OMP_NUM_THREADS"]}
+    environment = {"WORLD_SIZE": str(processes), "LOCAL_WORLD_SIZE": str(processes), "MASTER_ADDR": "127.0.0.1"}
+    environment |= {"MASTER_PORT": str(free_port()), LAUNCHER: str(os.getpid())}
+    environment |= {"OMP_NUM_THREADS": thread_environment(processes)["OMP_NUM_THREADS"]}
     numbers = range(processes)
     return start_processes(
         "rank",
         sys.executable,
         args=dict.fromkeys(numbers, ("-m", "lsa_whisper", *arguments)),
-        envs={number: shared | {"RANK": str(number), "LOCAL_RANK": str(number)} for number in numbers},
+        envs={number: environment | {"RANK": str(number), "LOCAL_RANK": str(number)} for number in numbers},
         logs_specs=DefaultLogsSpecs(str(logs), redirects=Std.ALL, tee={0: Std.ERR}, local_ranks_filter={0}),
         log_line_prefixes={0: ""},
     )
@@ -149,19 +149,19 @@ def _error_line(log: Path) -> str:
 
 
 def _failure_message(recipe: Path, number: int, processes: int, logs: Path, log: Path) -> str:
-    failed, kept = f"{recipe}: rank {number} of {processes} failed", f"logs of all ranks: {logs}"
+    failure, places = f"{recipe}: rank {number} of {processes} failed", f"logs of all ranks: {logs}"
     own = _error_line(log).removeprefix("lsa-whisper: ")
     if number == 0 or (not own and _show_traceback(log)):
-        return f"{failed}; its output is above; {kept}"
+        return f"{failure}; its output is above; {places}"
     last = log.read_text("utf-8", "replace").splitlines()[-1:]
-    return f"{failed}: {own or ''.join(last) or 'no output'}; {kept}"
+    return f"{failure}: {own or ''.join(last) or 'no output'}; {places}"
 
 
 def _show_traceback(log: Path) -> bool:
     """Print the traceback in a rank's log; return whether there is one."""
-    found = _traceback(log)
-    print(found, file=sys.stderr, end="", flush=True)
-    return bool(found)
+    text = _traceback(log)
+    print(text, file=sys.stderr, end="", flush=True)
+    return bool(text)
 
 
 def _traceback(log: Path) -> str:

@@ -39,19 +39,19 @@ def ranks_of(recipe: RunSettings, processes: int) -> tuple[int, int]:
     Raises:
         RecipeError: If ``processes`` cannot be divided so.
     """
-    shared = recipe.tensor_parallel or processes
-    if shared < 2 or processes % shared:
+    sharers = recipe.tensor_parallel or processes
+    if sharers < 2 or processes % sharers:
         raise RecipeError(
-            f"tensor_parallel: {shared} ranks share each layer, so the number of processes must be a multiple of that "
+            f"tensor_parallel: {sharers} ranks share each layer, so the number of processes must be a multiple of that "
             f"(2 or more), not {processes}"
         )
-    return processes // shared, shared
+    return processes // sharers, sharers
 
 
 def parallelize(model: Any, recipe: RunSettings) -> Any:
     """Divide the layers of ``model`` among ranks in place; return the device mesh (``dp_shard``, ``tp``)."""
-    windows, shared = ranks_of(recipe, distributed.get_world_size())
-    mesh = rank_mesh(recipe, windows, shared)
+    windows, sharers = ranks_of(recipe, distributed.get_world_size())
+    mesh = rank_mesh(recipe, windows, sharers)
     for module in list(model.modules()):
         if type(module).__name__ in _LAYERS:
             _divide_attention(module, mesh["tp"])
@@ -62,14 +62,14 @@ def parallelize(model: Any, recipe: RunSettings) -> Any:
     return mesh
 
 
-def rank_mesh(recipe: RunSettings, windows: int, shared: int) -> Any:
-    """Return the device mesh of ``windows`` groups of ``shared`` ranks, of which each trains on its own windows."""
+def rank_mesh(recipe: RunSettings, windows: int, sharers: int) -> Any:
+    """Return the device mesh of ``windows`` groups of ``sharers`` ranks, of which each trains on its own windows."""
     device = "cpu" if recipe.training.use_cpu or not torch.cuda.is_available() else "cuda"
-    return init_device_mesh(device, (windows, shared), mesh_dim_names=("dp_shard", "tp"))
+    return init_device_mesh(device, (windows, sharers), mesh_dim_names=("dp_shard", "tp"))
 
 
-def check_shape(config: Any, shared: int) -> None:
-    """Check that the layers of a model with transformers' ``config`` can be divided among ``shared`` ranks.
+def check_shape(config: Any, sharers: int) -> None:
+    """Check that the layers of a model with transformers' ``config`` can be divided among ``sharers`` ranks.
 
     Raises:
         RecipeError: If the attention heads or the feed-forward blocks cannot.
@@ -78,18 +78,18 @@ def check_shape(config: Any, shared: int) -> None:
         "attention heads": (config.encoder_attention_heads, config.decoder_attention_heads),
         "units of a feed-forward block": (config.encoder_ffn_dim, config.decoder_ffn_dim),
     }
-    for what, numbers in sizes.items():
-        if uneven := next((number for number in numbers if number % shared), None):
-            raise RecipeError(f"strategy: tensor_parallel cannot divide {uneven} {what} among {shared} ranks")
+    for part, numbers in sizes.items():
+        if uneven := next((number for number in numbers if number % sharers), None):
+            raise RecipeError(f"strategy: tensor_parallel cannot divide {uneven} {part} among {sharers} ranks")
 
 
 def _divide_attention(layer: nn.Module, mesh: Any) -> None:
     """Divide the heads; without a LoRA, queries, keys and values share one exchange of their input's gradient."""
-    adapted = any("lora_" in name for name, _ in layer.named_parameters())
+    has_adapter = any("lora_" in name for name, _ in layer.named_parameters())
     for module in layer.modules():
         if type(module).__name__ == "WhisperAttention":
             module.num_heads //= mesh.size()
-            if not adapted:
+            if not has_adapter:
                 module.register_forward_pre_hook(functools.partial(_replicate_inputs, mesh), with_kwargs=True)
 
 
@@ -103,16 +103,16 @@ def _replicate_inputs(mesh: Any, _: nn.Module, args: tuple[Any, ...], options: d
 
 def _plan(layer: nn.Module) -> dict[str, Any]:
     """Return how each matrix of a layer is divided; of a LoRA, the factor next to the divided dimension is."""
-    found: dict[str, Any] = {}
+    styles: dict[str, Any] = {}
     for name, module in layer.named_modules():
         parts = name.split(".")
         if not isinstance(module, nn.Linear):
             continue
         if set(parts) & set(COLUMNS) and "lora_A" not in parts:
-            found[name] = ColwiseParallel()
+            styles[name] = ColwiseParallel()
         elif set(parts) & set(ROWS) and "lora_B" not in parts:
-            found[name] = RowwiseParallel()
-    return found
+            styles[name] = RowwiseParallel()
+    return styles
 
 
 def _replicate_rest(model: nn.Module, mesh: Any) -> None:
@@ -120,14 +120,14 @@ def _replicate_rest(model: nn.Module, mesh: Any) -> None:
 
     The modules compute with plain tensors: not every operation of Whisper's is defined for DTensors.
     """
-    done: dict[nn.Parameter, nn.Parameter] = {}
+    replicas: dict[nn.Parameter, nn.Parameter] = {}
     for module in model.modules():
         plain = {name: weight for name, weight in _own(module) if not isinstance(weight, DTensor)}
         for name, weight in plain.items():
-            if weight not in done:
+            if weight not in replicas:
                 replica = distribute_tensor(weight.detach(), mesh, [Replicate()])
-                done[weight] = nn.Parameter(replica, requires_grad=weight.requires_grad)
-            module.register_parameter(name, done[weight])  # tied weights stay tied
+                replicas[weight] = nn.Parameter(replica, requires_grad=weight.requires_grad)
+            module.register_parameter(name, replicas[weight])  # tied weights stay tied
         if plain:
             same = copy.copy(module)  # the same weights, with the forward pass of its class
             module.forward = functools.partial(_forward_with_plain_weights, same)
@@ -191,13 +191,13 @@ class Stage(nn.Module):  # type: ignore[misc]
 
     def _encoder_part(self, encoder: Any, layers: nn.ModuleList, *, is_last: bool) -> Any:
         front = () if self.is_first else ("conv1", "conv2", "embed_positions")
-        others = dict.fromkeys((*front, *(() if is_last else ("layer_norm",))), nn.Identity())
-        return with_other_children(encoder, layers=layers, **others)
+        absent = dict.fromkeys((*front, *(() if is_last else ("layer_norm",))), nn.Identity())
+        return with_other_children(encoder, layers=layers, **absent)
 
     def _decoder_part(self, decoder: Any, layers: nn.ModuleList) -> Any:
-        others: dict[str, nn.Module] = {} if self.is_last else {"layer_norm": nn.Identity()}
-        others |= {} if self.starts_decoder else {"embed_tokens": nn.Identity(), "embed_positions": _NoPositions()}
-        part = with_other_children(decoder, layers=layers, **others)
+        absent: dict[str, nn.Module] = {} if self.is_last else {"layer_norm": nn.Identity()}
+        absent |= {} if self.starts_decoder else {"embed_tokens": nn.Identity(), "embed_positions": _NoPositions()}
+        part = with_other_children(decoder, layers=layers, **absent)
         if not self.starts_decoder:
             part.dropout = 0.0  # that of the embeddings
         return part
@@ -214,19 +214,19 @@ class Stage(nn.Module):  # type: ignore[misc]
             if self.decoder is None:
                 return states.contiguous()
             inputs = {"input_ids": decoder_input_ids} if self.starts_decoder else {"inputs_embeds": received[0]}
-            found = self.decoder(**inputs, encoder_hidden_states=states, use_cache=False).last_hidden_state
+            output_states = self.decoder(**inputs, encoder_hidden_states=states, use_cache=False).last_hidden_state
             if self.output is None:
-                return found.contiguous(), states.view_as(states).contiguous()
-            return self.output(found)
+                return output_states.contiguous(), states.view_as(states).contiguous()
+            return self.output(output_states)
 
-    def _encoded(self, given: torch.Tensor) -> torch.Tensor:
+    def _encoded(self, inputs: torch.Tensor) -> torch.Tensor:
         assert self.encoder is not None
         if self.is_first:
-            states: torch.Tensor = self.encoder(self._mask(given)).last_hidden_state
+            states: torch.Tensor = self.encoder(self._mask(inputs)).last_hidden_state
             return states
         for layer in self.encoder.layers:
-            given = layer(given, None)
-        return self.encoder.layer_norm(given)
+            inputs = layer(inputs, None)
+        return self.encoder.layer_norm(inputs)
 
 
 class _NoPositions(nn.Module):  # type: ignore[misc]
@@ -250,7 +250,7 @@ def stages_of(model: Any, sizes: Sequence[int]) -> list[Stage]:
 
 def keep_weights_of(stage: nn.Module, model: nn.Module) -> None:
     """Free the weights of ``model`` that ``stage`` does not use; they keep their names, but have no elements."""
-    kept = set(stage.parameters())
+    own = set(stage.parameters())
     for weight in model.parameters():
-        if weight not in kept:
+        if weight not in own:
             weight.data = weight.data.new_empty(0)

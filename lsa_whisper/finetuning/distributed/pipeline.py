@@ -61,20 +61,20 @@ class Pipeline:
             sums_of: Returns these from logits and labels.
         """
         self.stage.eval()
-        found: list[torch.Tensor] = []
+        parts: list[torch.Tensor] = []
 
         def keep(logits: torch.Tensor, part: Batch) -> torch.Tensor:
             sums, counts = sums_of(logits, part["labels"])
-            found.append(torch.cat((sums.double(), counts.double()), 1))
+            parts.append(torch.cat((sums.double(), counts.double()), 1))
             return logits.new_zeros(())
 
         with torch.no_grad():
             self._run(batch, keep, backward=False)
         windows = len(batch["labels"])
-        both = torch.zeros(windows, 2, dtype=torch.float64, device=self._device)
-        both = torch.cat(found)[:windows].contiguous() if found else both
-        distributed.broadcast(both, self.ranks - 1)
-        return both[:, :1].float(), both[:, 1:].long()
+        totals = torch.zeros(windows, 2, dtype=torch.float64, device=self._device)
+        totals = torch.cat(parts)[:windows].contiguous() if parts else totals
+        distributed.broadcast(totals, self.ranks - 1)
+        return totals[:, :1].float(), totals[:, 1:].long()
 
     def share_tied_gradients(self) -> None:
         """Add up the gradients of the token embeddings, which are the output layer, too, of the two ranks with both."""
@@ -84,19 +84,19 @@ class Pipeline:
         peer = ends[0] if self.rank == ends[1] else ends[1]
         for weight in self._tied:
             own = weight.grad if weight.grad is not None else torch.zeros_like(weight)
-            other = torch.empty_like(own)
-            both = [distributed.P2POp(distributed.isend, own.contiguous(), peer)]
-            both.append(distributed.P2POp(distributed.irecv, other, peer))
-            for work in distributed.batch_isend_irecv(both):
+            twin = torch.empty_like(own)
+            transfers = [distributed.P2POp(distributed.isend, own.contiguous(), peer)]
+            transfers.append(distributed.P2POp(distributed.irecv, twin, peer))
+            for work in distributed.batch_isend_irecv(transfers):
                 work.wait()
-            weight.grad = own + other
+            weight.grad = own + twin
 
     def clip_gradients(self, parameters: Iterable[torch.Tensor], most: float, norm_type: float = 2.0) -> torch.Tensor:
         """Return the norm of the gradients of all stages, which are scaled to ``most`` at most."""
         mine = [weight for weight in parameters if weight.grad is not None]
         twice = set(self._tied) if self.rank == self._starts != self.ranks - 1 else set()
-        counted = [weight.grad for weight in mine if weight not in twice]
-        square = torch.nn.utils.get_total_norm(counted).to(self._device, torch.float32) ** 2
+        gradients = [weight.grad for weight in mine if weight not in twice]
+        square = torch.nn.utils.get_total_norm(gradients).to(self._device, torch.float32) ** 2
         distributed.all_reduce(square)
         norm = square.sqrt()
         torch.nn.utils.clip_grads_with_norm_(mine, most, norm)
@@ -104,14 +104,14 @@ class Pipeline:
 
     def _run(self, batch: Batch, loss_of: LossOf, *, backward: bool) -> list[torch.Tensor]:
         """Pass a batch through all stages; return the losses of its micro-batches on the last rank."""
-        each = -(-len(batch["labels"]) // self._parts)
-        self._batch, self._loss = _filled(batch, each * self._parts), loss_of
-        schedule, losses = self._schedule_for(each, backward=backward), list[torch.Tensor]()
-        given = (self._batch["input_features"],) if self.stage.is_first else ()
-        target = torch.arange(each * self._parts, device=self._device) if self.stage.is_last else None
+        size = -(-len(batch["labels"]) // self._parts)
+        self._batch, self._loss = _filled(batch, size * self._parts), loss_of
+        schedule, losses = self._schedule_for(size, backward=backward), list[torch.Tensor]()
+        features = (self._batch["input_features"],) if self.stage.is_first else ()
+        target = torch.arange(size * self._parts, device=self._device) if self.stage.is_last else None
         try:
             (schedule.step if backward else schedule.eval)(
-                *given,
+                *features,
                 target=target,
                 losses=losses,
                 return_outputs=False,
@@ -125,18 +125,18 @@ class Pipeline:
     def _loss_of_part(self, logits: torch.Tensor, windows: torch.Tensor) -> torch.Tensor:
         return self._loss(logits, {name: value[windows] for name, value in self._batch.items()})
 
-    def _schedule_for(self, each: int, *, backward: bool) -> Any:
+    def _schedule_for(self, size: int, *, backward: bool) -> Any:
         """Return the schedule for micro-batches of these shapes; its buffers are made once."""
         from torch.distributed.pipelining import PipelineStage, Schedule1F1B, ScheduleGPipe
 
         features, inputs = self._batch["input_features"], self._batch["decoder_input_ids"]
         frames = features.shape[-1] // 2  # the second convolution takes every other frame
-        key = (each, *features.shape[1:], inputs.shape[1], backward)
+        key = (size, *features.shape[1:], inputs.shape[1], backward)
         if self._schedule[0] == key:
             return self._schedule[1]
-        before, after = (self._passed(number, each, frames, inputs.shape[1]) for number in (self.rank - 1, self.rank))
-        first = torch.empty(each, *features.shape[1:], dtype=features.dtype, device="meta")
-        logits = torch.empty(each, inputs.shape[1], self._config.vocab_size, device="meta")
+        before, after = (self._passed(number, size, frames, inputs.shape[1]) for number in (self.rank - 1, self.rank))
+        first = torch.empty(size, *features.shape[1:], dtype=features.dtype, device="meta")
+        logits = torch.empty(size, inputs.shape[1], self._config.vocab_size, device="meta")
         stage = PipelineStage(
             self.stage,
             self.rank,
@@ -150,7 +150,7 @@ class Pipeline:
         self._schedule = key, schedule
         return schedule
 
-    def _passed(self, number: int, each: int, frames: int, tokens: int) -> tuple[torch.Tensor, ...]:
+    def _passed(self, number: int, size: int, frames: int, tokens: int) -> tuple[torch.Tensor, ...]:
         """Return what stage ``number`` passes on, without memory: shapes, and whether gradients come back.
 
         States are in fp32 under autocast, too, where each layer adds to them.
@@ -158,10 +158,10 @@ class Pipeline:
         if not 0 <= number < self.ranks - 1:
             return ()
         width, (of_encoder, of_decoder) = self._config.d_model, self._trained[number]
-        states = torch.empty(each, frames, width, device="meta", requires_grad=of_encoder)
+        states = torch.empty(size, frames, width, device="meta", requires_grad=of_encoder)
         if number < self._starts:
             return (states,)
-        return torch.empty(each, tokens, width, device="meta", requires_grad=of_decoder), states
+        return torch.empty(size, tokens, width, device="meta", requires_grad=of_decoder), states
 
 
 def _no_loss(logits: torch.Tensor, _: Batch) -> torch.Tensor:
@@ -173,9 +173,9 @@ def _filled(batch: Batch, windows: int) -> Batch:
     missing = windows - len(batch["labels"])
     if not missing:
         return batch
-    found = {name: torch.cat((value, value[-1:].expand(missing, *value.shape[1:]))) for name, value in batch.items()}
-    found["labels"][-missing:] = IGNORE_INDEX
-    return found
+    whole = {name: torch.cat((value, value[-1:].expand(missing, *value.shape[1:]))) for name, value in batch.items()}
+    whole["labels"][-missing:] = IGNORE_INDEX
+    return whole
 
 
 def _gradients(stages: Sequence[Stage]) -> tuple[bool, bool]:

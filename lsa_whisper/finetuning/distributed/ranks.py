@@ -90,7 +90,7 @@ def slurm_ranks(environment: Mapping[str, str]) -> dict[str, str]:
     job, step = int(environment.get("SLURM_JOB_ID", "0")), int(environment.get("SLURM_STEP_ID", "0"))
     visible = [number for number in environment.get("CUDA_VISIBLE_DEVICES", "").split(",") if number]
     local = int(environment.get("SLURM_LOCALID", "0"))
-    found = {
+    variables = {
         "RANK": environment["SLURM_PROCID"],
         "WORLD_SIZE": str(processes),
         "LOCAL_RANK": str(local % len(visible) if visible else local),
@@ -98,8 +98,8 @@ def slurm_ranks(environment: Mapping[str, str]) -> dict[str, str]:
         "MASTER_PORT": str(20_000 + (job * 7 + step) % 20_000),
     }
     here = _tasks_here(environment)
-    found |= {"LOCAL_WORLD_SIZE": str(here)} if here else {}
-    return found | {name: environment[name] for name in ("MASTER_ADDR", "MASTER_PORT") if environment.get(name)}
+    variables |= {"LOCAL_WORLD_SIZE": str(here)} if here else {}
+    return variables | {name: environment[name] for name in ("MASTER_ADDR", "MASTER_PORT") if environment.get(name)}
 
 
 def _tasks_here(environment: Mapping[str, str]) -> int | None:
@@ -108,8 +108,8 @@ def _tasks_here(environment: Mapping[str, str]) -> int | None:
         on_nodes = tasks_per_node(compressed)
         node = int(environment.get("SLURM_NODEID", "0"))
         return on_nodes[node] if node < len(on_nodes) else None
-    each = environment.get("SLURM_NTASKS_PER_NODE", "")
-    return int(each) if each.isdigit() else None
+    tasks = environment.get("SLURM_NTASKS_PER_NODE", "")
+    return int(tasks) if tasks.isdigit() else None
 
 
 def tasks_per_node(compressed: str) -> list[int]:
@@ -131,8 +131,8 @@ def first_host(nodes: str) -> str:
     >>> first_host("gpu[07-12,15],login1"), first_host("a1,a2"), first_host("rack[1-2]n[3,5]")
     ('gpu07', 'a1', 'rack1n3')
     """
-    one = re.match(r"(?:[^,\[]|\[[^]]*\])+", nodes)
-    return re.sub(r"\[([^],-]+)[^]]*\]", r"\1", one.group()) if one else nodes
+    host = re.match(r"(?:[^,\[]|\[[^]]*\])+", nodes)
+    return re.sub(r"\[([^],-]+)[^]]*\]", r"\1", host.group()) if host else nodes
 
 
 def join_ranks(strategy: str = "tensor_parallel") -> None:

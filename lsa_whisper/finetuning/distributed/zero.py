@@ -82,7 +82,7 @@ def deepspeed_config(
         zero["stage3_gather_16bit_weights_on_model_save"] = True
         if offload.parameters != "none":
             zero["offload_param"] = _place(offload.parameters, offload.nvme_path, pin)
-    found: dict[str, Any] = {
+    config: dict[str, Any] = {
         "zero_optimization": zero,
         "bf16": {"enabled": False},
         "fp16": {"enabled": False},
@@ -94,25 +94,25 @@ def deepspeed_config(
         "zero_force_ds_cpu_optimizer": False,
     }
     if precision in AUTOCAST:
-        found["torch_autocast"] = {"enabled": True, "dtype": AUTOCAST[precision]}
+        config["torch_autocast"] = {"enabled": True, "dtype": AUTOCAST[precision]}
     if "nvme" in (offload.optimizer, offload.parameters):
         zero |= _nvme_buckets(offload)
-        found["aio"] = {
+        config["aio"] = {
             "block_size": 1048576,
             "queue_depth": 8,
             "single_submit": False,
             "overlap_events": True,
             "intra_op_parallelism": 1,
         }
-    return _merged(found, more or {})
+    return _merged(config, more or {})
 
 
 def _merged(settings: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    found = dict(settings)
+    result = dict(settings)
     for name, value in more.items():
-        both = isinstance(value, Mapping) and isinstance(found.get(name), dict)
-        found[name] = _merged(found[name], value) if both else value
-    return found
+        nested = isinstance(value, Mapping) and isinstance(result.get(name), dict)
+        result[name] = _merged(result[name], value) if nested else value
+    return result
 
 
 def _place(device: str, path: str | None, pin: bool) -> dict[str, Any]:
@@ -158,14 +158,14 @@ def gather_zero_weights(engine: Any, *, only_trained: bool) -> dict[str, Any]:
     """
     import deepspeed
 
-    found = {}
+    weights = {}
     for name, weight in engine.module.named_parameters(remove_duplicate=False):
         if only_trained and not weight.requires_grad:
             continue
         with deepspeed.zero.GatheredParameters([weight]):
             if engine.global_rank == 0:
-                found[name] = weight.detach().to("cpu", copy=True)
-    return found
+                weights[name] = weight.detach().to("cpu", copy=True)
+    return weights
 
 
 _AUTO = {"gradient_clipping": 1.0, "gradient_accumulation_steps": 1, "train_micro_batch_size_per_gpu": 1}
@@ -196,8 +196,8 @@ def check_entries(entries: Mapping[str, Any], settings: Mapping[str, Any]) -> No
         DtypeEnum(settings.get("data_types", {}).get("grad_accum_dtype", "fp32"))
     except ValidationError as error:
         first = "zero_optimization" if error.title == DeepSpeedZeroConfig.__name__ else ""
-        said = (".".join(map(str, (first, *each["loc"]))).strip(".") + f": {each['msg']}" for each in error.errors())
-        raise RecipeError(f"deepspeed.{', deepspeed.'.join(said)}") from None
+        texts = (".".join(map(str, (first, *item["loc"]))).strip(".") + f": {item['msg']}" for item in error.errors())
+        raise RecipeError(f"deepspeed.{', deepspeed.'.join(texts)}") from None
     except Exception as error:  # each section raises what its parser happens to raise
         reason = " ".join(str(error).split()).partition(". See http")[0] or type(error).__name__
         raise RecipeError(f"deepspeed: DeepSpeed refuses {', '.join(entries)} ({reason}); correct the entry") from None

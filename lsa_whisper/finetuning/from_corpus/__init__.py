@@ -149,9 +149,9 @@ def _planned_recipe(
     """Return the recipe next to ``out``; if there is none, prepare the data, choose one and write it."""
     path = out.with_name(f"{out.name}.{_RECIPE_FILE}")
     if path.exists():
-        planned = recipes.read_recipe(path).model.base
-        if model and str(_absolute(resolve_model(model))) != planned:
-            raise RecipeError(f"{path}: starts from {planned}, not {model}; remove it, or set another --out")
+        start = recipes.read_recipe(path).model.base
+        if model and str(_absolute(resolve_model(model))) != start:
+            raise RecipeError(f"{path}: starts from {start}, not {model}; remove it, or set another --out")
         report(f"training by {path}, which is there already; remove it to plan again")
         return path
     base = _absolute(choose_model(model, is_training=True, report=report))
@@ -215,15 +215,15 @@ def prepare_for(base: str, corpus: Path, data: Path, report: Callable[[str], Non
     """
     context_s = checkpoint.load(base, weights=False).context_s
     report(f"preparing {corpus} in windows of up to {context_s:g} s")
-    prepared = prepare([corpus], data, context_s=context_s)
-    if prepared.splits["train"]["audio_h"] < LITTLE_H:
+    result = prepare([corpus], data, context_s=context_s)
+    if result.splits["train"]["audio_h"] < LITTLE_H:
         words, events = dev_size(dev := split_path(data, "dev"))
         without, train_only = 1.0 if is_stock_base(base) else 0.2, not decides(dev)
-        prepared = prepare([corpus], data, context_s=context_s, without_timestamps=without, train_only=train_only)
+        result = prepare([corpus], data, context_s=context_s, without_timestamps=without, train_only=train_only)
         if train_only:
             report(
                 f"all recordings train, and the last step is kept: the dev set would have {words} words and {events} "
                 f"disfluencies, and fewer than {MIN_DEV_WORDS} and {MIN_DEV_DISFLUENCIES} cannot tell which step is "
                 "best"
             )
-    report(prepared.table())
+    report(result.table())

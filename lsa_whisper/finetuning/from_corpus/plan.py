@@ -59,8 +59,8 @@ def choose_recipe(setting: Setting) -> dict[str, Any]:
     }
     raw |= {"adapter": method.adapter} if method.adapter else {}
     if setting.dev_windows:
-        every = max(1, steps // _EVALUATIONS)
-        raw["evaluation"] = {"every_steps": every, "max_windows": min(_DEV_WINDOWS, setting.dev_windows)}
+        interval = max(1, steps // _EVALUATIONS)
+        raw["evaluation"] = {"every_steps": interval, "max_windows": min(_DEV_WINDOWS, setting.dev_windows)}
     raw |= {"precision": "bf16" if setting.has_bf16 else "fp16"} if setting.has_gpu else {}
     raw["training"] = (
         _device(setting)
@@ -114,11 +114,11 @@ def fit_to_machine(raw: dict[str, Any], setting: Setting) -> tuple[dict[str, Any
         micro_batch //= 2
     if plan.fits:
         return smaller, plan
-    found = nearest_fit(plan, _parsed(smaller), estimate)
-    if found is None:
+    fit = nearest_fit(plan, _parsed(smaller), estimate)
+    if fit is None:
         require_fit(_parsed(smaller), resources)  # raises: the sentence says what is missing
         return smaller, plan
-    return _overridden(smaller, found[1]), found[0]
+    return _overridden(smaller, fit[1]), fit[0]
 
 
 def with_micro_batch(raw: dict[str, Any], micro_batch: int) -> dict[str, Any]:

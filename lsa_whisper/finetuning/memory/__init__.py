@@ -85,8 +85,8 @@ def require_fit(recipe: Recipe, resources: Resources) -> Plan | None:
     whole = dataclasses.replace(hardware, host_gib=hardware.host_gib / share if hardware.host_gib is not None else None)
     tokens = label_tokens(recipe)
 
-    def estimate(one: Recipe) -> Plan:
-        return estimate_run(one, whole, processes=resources.processes, label_tokens=tokens)
+    def estimate(variant: Recipe) -> Plan:
+        return estimate_run(variant, whole, processes=resources.processes, label_tokens=tokens)
 
     try:
         plan = estimate(recipe)
@@ -119,16 +119,16 @@ def _shortage(plan: Plan) -> str:
     )
 
 
-def _suggestion(found: tuple[Plan, list[str]] | None) -> str:
-    if found is None:
+def _suggestion(fit: tuple[Plan, list[str]] | None) -> str:
+    if fit is None:
         return "no other plan fits; choose a smaller model, or free memory that other programs use"
-    plan, overrides = found
+    plan, overrides = fit
     words = " ".join(f"--set {override}" for override in overrides)
     return f"nearest that fits: {plan.name}, batch {plan.micro_batch.batch}: {words}"
 
 
-def _same_disk(one: Path, other: Path) -> bool:
-    return nearest_existing(one).stat().st_dev == nearest_existing(other).stat().st_dev
+def _same_disk(first: Path, second: Path) -> bool:
+    return nearest_existing(first).stat().st_dev == nearest_existing(second).stat().st_dev
 
 
 _UNSHARDED_ONLY = ("pure-bf16", "fp8")
@@ -145,10 +145,10 @@ def nearest_fit(plan: Plan, recipe: Recipe, estimate: Callable[[Recipe], Plan]) 
         recipe: The recipe that does not fit.
         estimate: Returns the plan of a recipe on the same machine.
     """
-    for other, precision in alternatives(plan, recipe):
-        if not other.fits:
+    for alternative, precision in alternatives(plan, recipe):
+        if not alternative.fits:
             continue
-        overrides = list(_differences(recipe, plan, other, precision))
+        overrides = list(_differences(recipe, plan, alternative, precision))
         try:
             again = estimate(recipes.with_overrides(recipe, overrides))
         except RecipeError:
@@ -167,13 +167,13 @@ def alternatives(plan: Plan, recipe: Recipe) -> Iterator[tuple[Plan, str | None]
     again = dataclasses.replace(micro_batch, checkpointing=True)
     for same in (again, *smaller_micro_batches(again)):
         yield job.plan(plan.configuration, same), None
-    needed = set(packages_of(plan.configuration))
-    kept: list[tuple[str, str | None]] = [(plan.configuration.precision, None)]
-    kept += [("bf16", "bf16")] if recipe.precision in _UNSHARDED_ONLY else []
-    for precision, change in kept:
-        every = configurations_for(job.hardware, recipe, processes=job.processes)
-        for configuration in _with_precision(precision, every):
-            if job.supports(configuration) and set(missing_packages(configuration)) <= needed:
+    packages = set(packages_of(plan.configuration))
+    precisions: list[tuple[str, str | None]] = [(plan.configuration.precision, None)]
+    precisions += [("bf16", "bf16")] if recipe.precision in _UNSHARDED_ONLY else []
+    for precision, change in precisions:
+        configurations = configurations_for(job.hardware, recipe, processes=job.processes)
+        for configuration in _with_precision(precision, configurations):
+            if job.supports(configuration) and set(missing_packages(configuration)) <= packages:
                 for same in (again, *smaller_micro_batches(again)):
                     yield job.plan(configuration, same), change
 
@@ -199,9 +199,9 @@ def smaller_micro_batches(micro_batch: MicroBatch) -> Iterator[MicroBatch]:
         yield micro_batch
 
 
-def _differences(recipe: Recipe, plan: Plan, other: Plan, precision: str | None) -> Iterator[str]:
-    """Yield an override ``section.key=value`` for each setting in which ``other`` differs from ``recipe``."""
-    configuration = other.configuration
+def _differences(recipe: Recipe, plan: Plan, alternative: Plan, precision: str | None) -> Iterator[str]:
+    """Yield an override ``section.key=value`` for each setting in which ``alternative`` differs from ``recipe``."""
+    configuration = alternative.configuration
     yield from strategy_of(configuration).changed_from(strategy_of(plan.configuration), recipe)
     offload = offload_settings(configuration)
     for name in ("optimizer", "parameters", "nvme_path"):
@@ -214,9 +214,9 @@ def _differences(recipe: Recipe, plan: Plan, other: Plan, precision: str | None)
         yield f"optimizer={configuration.optimizer}"
     if configuration.adapter and configuration.adapter != recipe.adapter:
         yield from (f"adapter.{key}={json.dumps(value)}" for key, value in adapter_keys(configuration.adapter).items())
-    if other.micro_batch.batch != plan.micro_batch.batch:
+    if alternative.micro_batch.batch != plan.micro_batch.batch:
         whole = plan.micro_batch.batch * recipe.training.gradient_accumulation_steps
-        yield f"training.per_device_train_batch_size={other.micro_batch.batch}"
-        yield f"training.gradient_accumulation_steps={-(-whole // other.micro_batch.batch)}"
-    if other.micro_batch.checkpointing and not plan.micro_batch.checkpointing:
+        yield f"training.per_device_train_batch_size={alternative.micro_batch.batch}"
+        yield f"training.gradient_accumulation_steps={-(-whole // alternative.micro_batch.batch)}"
+    if alternative.micro_batch.checkpointing and not plan.micro_batch.checkpointing:
         yield "training.gradient_checkpointing=true"

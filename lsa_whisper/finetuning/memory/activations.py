@@ -55,12 +55,12 @@ def activations(
     scores = logits(shape, width, micro_batch.batch * tokens, uses_base=micro_batch.uses_base)
     if micro_batch.checkpointing:
         inputs = shape.encoder_layers * shape.source_positions + shape.decoder_layers * tokens
-        kept = inputs * shape.width * width.residual
+        layers = inputs * shape.width * width.residual
         passing = max(scores, micro_batch.batch * round(1.5 * max(encoder, decoder)))
     else:
-        kept = shape.encoder_layers * encoder + shape.decoder_layers * decoder
+        layers = shape.encoder_layers * encoder + shape.decoder_layers * decoder
         passing = max(scores, micro_batch.batch * (encoder // 2))
-    return micro_batch.batch * kept_batches * (kept + front + states) + passing
+    return micro_batch.batch * kept_batches * (layers + front + states) + passing
 
 
 def stage_activations(shape: Shape, configuration: TrainingConfiguration, micro_batch: MicroBatch) -> list[int]:
@@ -103,8 +103,8 @@ def logits(shape: Shape, width: ElementSizes, tokens: int, *, uses_base: bool = 
     Of many logits, some of these exist for a part only: all but the logits and their gradient in each type. Those of
     the base are compared all at once.
     """
-    every, at_once = tokens * shape.vocabulary, 16 + (2 if width.computed == 2 else 0)
+    numbers, at_once = tokens * shape.vocabulary, 16 + (2 if width.computed == 2 else 0)
     if uses_base:
-        return 2 * every * at_once
+        return 2 * numbers * at_once
     always = 8 if width.computed == 4 else 12 if width.copied else 4  # autocast returns them in fp32, too
-    return always * every + (at_once - always) * min(every, LOGITS_AT_ONCE)
+    return always * numbers + (at_once - always) * min(numbers, LOGITS_AT_ONCE)

@@ -27,7 +27,7 @@ def packages_of(configuration: TrainingConfiguration) -> tuple[str, ...]:
         "bitsandbytes": configuration.optimizer == "adamw-8bit" or quantizes,
         "torchao": configuration.optimizer == "adamw-cpu",
     }
-    return tuple(name for name, needed in needs.items() if needed)
+    return tuple(name for name, is_needed in needs.items() if is_needed)
 
 
 def missing_packages(configuration: TrainingConfiguration) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ def recipe_keys(configuration: TrainingConfiguration) -> dict[str, Any]:
     keys: dict[str, Any] = {"strategy": configuration.strategy}
     keys |= {"tensor_parallel": configuration.layer_ranks} if configuration.layer_ranks > 1 else {}
     sections = {"pipeline": configuration.pipeline, "offload": offload_settings(configuration)}
-    keys |= {name: changed for name, section in sections.items() if (changed := changed_values(section))}
+    keys |= {name: values for name, section in sections.items() if (values := changed_values(section))}
     keys |= {"adapter": adapter_keys(configuration.adapter)} if configuration.adapter else {}
     keys |= {"precision": configuration.precision} if configuration.precision != "fp32" else {}
     return keys | ({"optimizer": configuration.optimizer} if configuration.optimizer != "adamw" else {})

@@ -59,10 +59,10 @@ def estimate_memory(
     hardware = Hardware(gpus, gpu_memory, host)
     job = _job(shape, hardware, settings) if settings else TrainingJob(shape, hardware)
     micro_batch = micro_batch_of(settings, batch_size, label_tokens)
-    every = configurations_for(hardware, settings, lora_first=shape.parameters >= _LORA_FROM)
-    plans = tuple(job.plan(configuration, micro_batch) for configuration in every if job.supports(configuration))
-    trained = ParameterCounts.of(shape, settings.adapter, settings.model) if settings else ParameterCounts.of(shape)
-    return Estimate(model, shape.parameters, trained.trained, plans, settings, settings is None and batch_size is None)
+    modes = configurations_for(hardware, settings, lora_first=shape.parameters >= _LORA_FROM)
+    plans = tuple(job.plan(mode, micro_batch) for mode in modes if job.supports(mode))
+    counts = ParameterCounts.of(shape, settings.adapter, settings.model) if settings else ParameterCounts.of(shape)
+    return Estimate(model, shape.parameters, counts.trained, plans, settings, settings is None and batch_size is None)
 
 
 def _check_numbers(
@@ -93,20 +93,20 @@ def configurations_for(
     needs a GPU is left out: torchao's optimizer offloads from one, bitsandbytes is for them.
     """
     adapter, path = (recipe.adapter, recipe.offload.nvme_path) if recipe else (None, None)
-    every = choice.training_configurations(adapter, path or choice.SWAP, adapter_first=lora_first and recipe is None)
+    modes = choice.training_configurations(adapter, path or choice.SWAP, adapter_first=lora_first and recipe is None)
     half = choice.configuration_of(recipe).precision if recipe else sixteen_bit_precision()
     if half == "fp16":
-        every = tuple(dataclasses.replace(each, precision=half) if each.precision == "bf16" else each for each in every)
-        every = tuple(each for each in every if each.precision != "pure-bf16")
+        modes = tuple(dataclasses.replace(mode, precision=half) if mode.precision == "bf16" else mode for mode in modes)
+        modes = tuple(mode for mode in modes if mode.precision != "pure-bf16")
     ranks = max(hardware.gpus, processes)
     if ranks > 1 or (recipe and recipe.training.gradient_accumulation_steps > 1):
-        every = tuple(each for each in every if not each.steps_in_backward)
-    every = tuple(strategy_of(each).on_ranks(each, ranks) for each in every)
+        modes = tuple(mode for mode in modes if not mode.steps_in_backward)
+    modes = tuple(strategy_of(mode).on_ranks(mode, ranks) for mode in modes)
     if not hardware.gpus:
-        given = set(choice.packages_of(choice.configuration_of(recipe))) if recipe else set()
-        every = tuple(each for each in every if not {"torchao", "bitsandbytes"} & set(choice.packages_of(each)) - given)
-        every = tuple(sorted(every, key=lambda each: each.precision != "fp32" and not strategy_of(each).uses_deepspeed))
-    return tuple(dict.fromkeys(every))
+        own = set(choice.packages_of(choice.configuration_of(recipe))) if recipe else set()
+        modes = tuple(mode for mode in modes if not {"torchao", "bitsandbytes"} & set(choice.packages_of(mode)) - own)
+        modes = tuple(sorted(modes, key=lambda mode: mode.precision != "fp32" and not strategy_of(mode).uses_deepspeed))
+    return tuple(dict.fromkeys(modes))
 
 
 def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, label_tokens: int = 128) -> Plan:
@@ -116,10 +116,10 @@ def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, labe
         CheckpointError: If its model is neither on this machine nor of a known size.
         RecipeError: If the ranks cannot be divided into groups that share each layer.
     """
-    ranks, shared = max(hardware.gpus, processes), recipe.tensor_parallel or 1
-    if ranks < shared or ranks % shared:
+    ranks, sharers = max(hardware.gpus, processes), recipe.tensor_parallel or 1
+    if ranks < sharers or ranks % sharers:
         raise RecipeError(
-            f"tensor_parallel: {shared} ranks share each layer, so use a multiple of {shared}, not {ranks}"
+            f"tensor_parallel: {sharers} ranks share each layer, so use a multiple of {sharers}, not {ranks}"
         )
     job = _job(recipe_shape(recipe), hardware, recipe, processes)
     configuration = choice.configuration_of(recipe)

@@ -70,16 +70,16 @@ def memory_use(
         checkpoints: Checkpoints on disk at the same time.
     """
     ranks = 1 if strategy_of(configuration).is_single else gpus
-    shared = host_bytes(counts, configuration, ranks, workers), disk_bytes(counts, configuration, checkpoints)
+    host_and_disk = host_bytes(counts, configuration, ranks, workers), disk_bytes(counts, configuration, checkpoints)
     if configuration.stages == 1:
         passing = activations(counts.shape, configuration, micro_batch)
-        return _on_gpu(counts, configuration, micro_batch, ranks, passing, shared)
+        return _on_gpu(counts, configuration, micro_batch, ranks, passing, host_and_disk)
     parts = stage_parts(counts.shape, configuration.stages)
-    every = stage_activations(counts.shape, configuration, micro_batch)
+    passing_bytes = stage_activations(counts.shape, configuration, micro_batch)
     again = dataclasses.replace(micro_batch, accumulates=True)
     stages = (
-        _on_gpu(counts.of_stage(part), configuration, again, ranks, passing, shared)
-        for part, passing in zip(parts, every, strict=True)
+        _on_gpu(counts.of_stage(part), configuration, again, ranks, passing, host_and_disk)
+        for part, passing in zip(parts, passing_bytes, strict=True)
     )
     return max(stages, key=lambda stage: stage.peak)
 
@@ -90,9 +90,9 @@ def _on_gpu(
     micro_batch: MicroBatch,
     ranks: int,
     passing: int,
-    shared: tuple[int, int],
+    host_and_disk: tuple[int, int],
 ) -> MemoryUse:
-    """Return the memory of a GPU whose activations take ``passing`` bytes; ``shared`` are those on host and disk."""
+    """Return the memory of a GPU whose activations take ``passing`` bytes, with that of the host and the disk."""
     weights, gradients, optimizer = _gpu_states_bytes(counts, configuration, ranks)
     always, forward, step = strategy_of(configuration).buffers(GpuLoad(counts, configuration, micro_batch, ranks))
     always += CONTEXT
@@ -107,7 +107,7 @@ def _on_gpu(
         activation_bytes,
         always + max(forward, step),
         weights + optimizer + changing + always,
-        *shared,
+        *host_and_disk,
     )
 
 
@@ -122,18 +122,18 @@ def _gpu_states_bytes(
     if configuration.layer_ranks > 1:
         p, total = counts.on_one_rank(configuration.layer_ranks)
         share, ranks = total / counts.total, ranks // configuration.layer_ranks
-    one = configuration.weight_bytes
+    width = configuration.weight_bytes
     moments = 0.0 if configuration.optimizer == "adamw-cpu" else configuration.moment_bytes
     # bitsandbytes keeps both moments of embeddings in 32 bits.
     wide = (8 - moments) * counts.embeddings if configuration.optimizer == "adamw-8bit" else 0.0
     master = strategy.master_bytes
     shared_weights = ranks if strategy.shards_weights else 1
     shared = ranks if strategy.shards_optimizer else 1
-    weights = share * counts.bytes_in(one) / shared_weights if configuration.offload.parameters == "none" else 0.0
+    weights = share * counts.bytes_in(width) / shared_weights if configuration.offload.parameters == "none" else 0.0
     # The base is copied before sharding and casting.
-    weights += one * counts.base_copy
+    weights += width * counts.base_copy
     if configuration.offload.optimizer == "none":
-        gradients = 0 if configuration.steps_in_backward else one * p / shared
+        gradients = 0 if configuration.steps_in_backward else width * p / shared
         return round(weights), round(gradients), round(((moments + master) * p + wide) / shared)
     return round(weights), 0, 0  # gradients are offloaded as they are computed
 
@@ -165,14 +165,14 @@ def loading_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
     for all, and one weight at a time unless an adapter starts from the weights' values. Where the weights are trained
     in 16 bits, each one is copied onto the GPU alone.
     """
-    stored, strategy = counts.shape.stored, strategy_of(configuration)
+    file_width, strategy = counts.shape.stored, strategy_of(configuration)
     copies = configuration.adapter is not None and configuration.adapter.copies_weights
     if strategy.loads_by_weight and not copies:
-        return (4 + stored) * counts.shape.largest_weight
-    one = configuration.weight_bytes
+        return (4 + file_width) * counts.shape.largest_weight
+    width = configuration.weight_bytes
     if configuration.reads_onto_gpu:
-        return stored * counts.total + ranks * one * counts.shape.largest_weight
-    return (one * (1 if strategy.loads_by_weight else ranks) + stored) * counts.total
+        return file_width * counts.total + ranks * width * counts.shape.largest_weight
+    return (width * (1 if strategy.loads_by_weight else ranks) + file_width) * counts.total
 
 
 def swap_buffers(counts: ParameterCounts) -> float:
@@ -183,8 +183,8 @@ def swap_buffers(counts: ParameterCounts) -> float:
 def disk_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, checkpoints: int) -> int:
     """Return the bytes on disk: swap files, the model, and the checkpoints that are there at the same time."""
     p, total = counts.trained, counts.total
-    one = configuration.weight_bytes
-    whole = 4 * p if configuration.adapter else one * total
+    width = configuration.weight_bytes
+    whole = 4 * p if configuration.adapter else width * total
     checkpoint = whole + round(12 if strategy_of(configuration).uses_deepspeed else configuration.moment_bytes) * p
     return swap_bytes(counts, configuration) + checkpoints * checkpoint + whole
 
@@ -216,8 +216,8 @@ def cpu_run_bytes(
     if configuration.precision == "pure-bf16":
         before, base = ranks * _LOADING_16_BIT_BYTES, ranks * _TRAINING_16_BIT_BYTES
     file_bytes = 4 if strategy_of(configuration).loads_by_weight else counts.shape.stored
-    one = configuration.weight_bytes
-    loading = counts.total * (one * ranks + file_bytes)
+    width = configuration.weight_bytes
+    loading = counts.total * (width * ranks + file_bytes)
     if configuration.stages > 1:
         passing = sum(stage_activations(counts.shape, configuration, micro_batch))
     else:
@@ -230,7 +230,7 @@ def _cpu_states_bytes(counts: ParameterCounts, configuration: TrainingConfigurat
     """Return the bytes of weights, gradients, moments and their copies in all processes together."""
     p, total = counts.trained, counts.total
     if not strategy_of(configuration).uses_deepspeed:
-        one = configuration.weight_bytes
+        width = configuration.weight_bytes
         replicas: float = 1 if strategy_of(configuration).shards_weights else ranks
         if configuration.layer_ranks > 1:
             replicas = configuration.layer_ranks * counts.on_one_rank(configuration.layer_ranks)[1] / total
@@ -238,21 +238,21 @@ def _cpu_states_bytes(counts: ParameterCounts, configuration: TrainingConfigurat
             parts = stage_parts(counts.shape, configuration.stages)
             replicas = sum(part.parameters(counts.shape) for part in parts) / counts.shape.parameters
         casts = 2 * (total - counts.quantized) if configuration.autocasts else 0
-        gradients = 8 * counts.shape.largest_weight if configuration.steps_in_backward else one * p
+        gradients = 8 * counts.shape.largest_weight if configuration.steps_in_backward else width * p
         return replicas * (
-            counts.bytes_in(one) + one * counts.base_copy + gradients + configuration.moment_bytes * p + casts
+            counts.bytes_in(width) + width * counts.base_copy + gradients + configuration.moment_bytes * p + casts
         )
-    one = configuration.computed_bytes
-    weights = deepspeed_weights(counts, configuration, one, ranks)
+    width = configuration.computed_bytes
+    weights = deepspeed_weights(counts, configuration, width, ranks)
     if configuration.offload.optimizer == "nvme":
-        return weights + 4 * p + swap_buffers(counts) + 2 * one * min(SWAPPED_BUCKET, p)
+        return weights + 4 * p + swap_buffers(counts) + 2 * width * min(SWAPPED_BUCKET, p)
     # From the second step on, moments exist while gradients pass through the bucket and exist twice in fp32.
-    return weights + 24 * p + 2 * one * min(BUCKET, p)
+    return weights + 24 * p + 2 * width * min(BUCKET, p)
 
 
-def deepspeed_weights(counts: ParameterCounts, configuration: TrainingConfiguration, one: int, ranks: int) -> float:
+def deepspeed_weights(counts: ParameterCounts, configuration: TrainingConfiguration, width: int, ranks: int) -> float:
     """Return the bytes of DeepSpeed's weights: the shards of all processes, and what each gathers at once."""
     if configuration.offload.parameters == "nvme":
         return 5 * 4 * 7e7 * ranks
     sharded = 4 * counts.total if strategy_of(configuration).shards_weights else 0
-    return sharded + ranks * one * counts.total
+    return sharded + ranks * width * counts.total

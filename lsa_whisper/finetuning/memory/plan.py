@@ -98,11 +98,11 @@ class TrainingJob:
         """Return the memory with a moving average of the trained weights in fp32, if one is kept."""
         if not self.averages:
             return memory
-        added = 4 * counts.trained
-        disk = memory.disk + self.checkpoints * added
+        extra = 4 * counts.trained
+        disk = memory.disk + self.checkpoints * extra
         if not self.hardware.gpus:
-            return dataclasses.replace(memory, host=memory.host + self.processes * added, disk=disk)
-        return dataclasses.replace(memory, optimizer=memory.optimizer + added, peak=memory.peak + added, disk=disk)
+            return dataclasses.replace(memory, host=memory.host + self.processes * extra, disk=disk)
+        return dataclasses.replace(memory, optimizer=memory.optimizer + extra, peak=memory.peak + extra, disk=disk)
 
 
 @dataclass(frozen=True)

@@ -96,13 +96,13 @@ def counted_settings(recipe: Recipe, plan: Plan) -> dict[str, Any]:
     """Return the sections of ``recipe`` outside of a training configuration that change its memory."""
     names = ("context_s", "decoder_layers", "freeze_encoder", "top_layers")
     model = {name: value for name, value in changed_values(recipe.model).items() if name in names}
-    found: dict[str, Any] = {"model": model} if model else {}
-    found |= {"loss": {"kl_to_base": recipe.loss.kl_to_base}} if recipe.loss.kl_to_base else {}
-    found |= {"data": {"workers": recipe.data.workers}} if recipe.data.workers else {}
+    settings: dict[str, Any] = {"model": model} if model else {}
+    settings |= {"loss": {"kl_to_base": recipe.loss.kl_to_base}} if recipe.loss.kl_to_base else {}
+    settings |= {"data": {"workers": recipe.data.workers}} if recipe.data.workers else {}
     steps = recipe.training.gradient_accumulation_steps
     training = plan.settings()["training"] | ({"gradient_accumulation_steps": steps} if steps > 1 else {})
     training |= {"ema_decay": recipe.training.ema_decay} if recipe.training.ema_decay is not None else {}
-    return found | {"training": training}
+    return settings | {"training": training}
 
 
 def _wrapped(text: str) -> list[str]:
@@ -139,9 +139,9 @@ def _row(estimate: Estimate, plan: Plan, *, wide: bool) -> str:
     parts = (
         "".join(f"{_gib(getattr(plan.memory, part) / GIB):>8}" for part in _PARTS) if wide and "GPU" in numbers else ""
     )
-    shared = estimate.recipe is not None and estimate.recipe.adapter is not None
+    all_adapted = estimate.recipe is not None and estimate.recipe.adapter is not None
     plain = dataclasses.replace(plan.configuration, adapter=None)
-    name = dataclasses.replace(plan, configuration=plain).name if shared else plan.name
+    name = dataclasses.replace(plan, configuration=plain).name if all_adapted else plan.name
     return f"{fits:<5}{cells}{plan.micro_batch.batch:>6}{parts}  {name}"
 
 

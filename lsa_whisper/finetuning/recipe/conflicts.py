@@ -73,7 +73,7 @@ _DEEPSPEED_SECTIONS = {
 
 
 def _with_whole_state() -> str:
-    return " or ".join(names_of(lambda one: one.has_whole_state))
+    return " or ".join(names_of(lambda strategy: strategy.has_whole_state))
 
 
 def layers(recipe: Recipe) -> Iterator[str]:
@@ -107,9 +107,9 @@ def adapter(recipe: Recipe) -> Iterator[str]:
 
 def foreign(recipe: Recipe, setting: str) -> Iterator[str]:
     """Yield the problem of a setting that the recipe changes and that its strategy does not have."""
-    changed = getattr(recipe, setting) != getattr(Recipe(recipe.data, recipe.out, recipe.model), setting)
-    if changed and setting not in strategy_of(recipe).own_settings:
-        yield f"{setting}: needs strategy {' or '.join(names_of(lambda one: setting in one.own_settings))}"
+    is_changed = getattr(recipe, setting) != getattr(Recipe(recipe.data, recipe.out, recipe.model), setting)
+    if is_changed and setting not in strategy_of(recipe).own_settings:
+        yield f"{setting}: needs strategy {' or '.join(names_of(lambda strategy: setting in strategy.own_settings))}"
 
 
 def training(recipe: Recipe) -> Iterator[str]:
@@ -164,8 +164,8 @@ def attention(recipe: Recipe) -> Iterator[str]:
 def loss(recipe: Recipe) -> Iterator[str]:
     """Yield what the divergence to the base and the alignment loss exclude."""
     if recipe.loss.kl_to_base and not strategy_of(recipe).computes_base:
-        others = ", ".join(names_of(lambda one: one.computes_base))
-        yield f"loss.kl_to_base: the base cannot be evaluated under {recipe.strategy}; use {others}"
+        able = ", ".join(names_of(lambda strategy: strategy.computes_base))
+        yield f"loss.kl_to_base: the base cannot be evaluated under {recipe.strategy}; use {able}"
     if recipe.loss.kl_to_base and recipe.model.scratch:
         yield "loss.kl_to_base: a new model has no base"
     if recipe.loss.alignment_weight and strategy_of(recipe).divides_layers:
@@ -176,7 +176,7 @@ def strategy_precision(recipe: Recipe) -> Iterator[str]:
     """Yield the problem of a precision that the strategy does not train in."""
     strategy, name = strategy_of(recipe), recipe.precision
     if name not in (*strategy.precisions, "auto"):
-        yield strategy.precision_problem(name, " or ".join(names_of(lambda one: name in one.precisions)))
+        yield strategy.precision_problem(name, " or ".join(names_of(lambda other: name in other.precisions)))
 
 
 def precision(recipe: Recipe) -> Iterator[str]:
@@ -237,5 +237,5 @@ def deepspeed(recipe: Recipe) -> Iterator[str]:
         elif section not in _DEEPSPEED_KEYS:
             similar = similar_name(section, _DEEPSPEED_KEYS)
             yield f"deepspeed.{section}: unknown key" + (f" (did you mean {similar!r}?)" if similar else "")
-        elif section in _DEEPSPEED_SECTIONS and key.partition(".")[2] not in (known := _DEEPSPEED_SECTIONS[section]):
-            yield f"deepspeed.{key}: unknown key; {section} is a mapping with {', '.join(known)}"
+        elif section in _DEEPSPEED_SECTIONS and key.partition(".")[2] not in (keys := _DEEPSPEED_SECTIONS[section]):
+            yield f"deepspeed.{key}: unknown key; {section} is a mapping with {', '.join(keys)}"

@@ -132,15 +132,15 @@ def _with_manifests(raw: Any) -> Any:
     data = raw.get("data") if isinstance(raw, dict) else None
     if not isinstance(data, dict) or not isinstance(data.get("train"), str) or path_problem(data["train"]):
         return raw
-    found, folder = dict(data), Path(data["train"])
+    paths, folder = dict(data), Path(data["train"])
     if (folder / "train.jsonl").is_file():
-        found["train"] = str(folder / "train.jsonl")
+        paths["train"] = str(folder / "train.jsonl")
         if raw.get("evaluation") is not None and not data.get("dev") and (folder / "dev.jsonl").is_file():
-            found["dev"] = str(folder / "dev.jsonl")
+            paths["dev"] = str(folder / "dev.jsonl")
     dev = data.get("dev")
     if isinstance(dev, str) and not path_problem(dev) and (Path(dev) / "dev.jsonl").is_file():
-        found["dev"] = str(Path(dev) / "dev.jsonl")
-    return raw | {"data": found}
+        paths["dev"] = str(Path(dev) / "dev.jsonl")
+    return raw | {"data": paths}
 
 
 _TYPO = 0.9
@@ -156,14 +156,14 @@ def read_fields(kind: type[Any], raw: Any, place: str, problems: list[str]) -> t
         problems.append(f"{place or 'the recipe'}: expected a mapping of keys, not {shorten(raw)}")
         return {}, {field.name for field in dataclasses.fields(kind)}
     hints = typing.get_type_hints(kind, include_extras=True)
-    known = {field.name: field for field in dataclasses.fields(kind)}
+    fields = {field.name: field for field in dataclasses.fields(kind)}
     faulty: set[str] = set()
-    for key in [key for key in raw if key not in known]:
-        similar = similar_name(key, known)
+    for key in [key for key in raw if key not in fields]:
+        similar = similar_name(key, fields)
         faulty |= {similar} if similar else set()
         problems.append(f"{_join(place, key)}: {_hint(place, key, similar)}")
     values = {}
-    for name, field in known.items():
+    for name, field in fields.items():
         before = len(problems)
         if name in raw:
             values[name] = _convert(hints[name], raw[name], _join(place, name), problems)
@@ -178,8 +178,8 @@ def read_fields(kind: type[Any], raw: Any, place: str, problems: list[str]) -> t
 def _hint(place: str, key: object, similar: str | None) -> str:
     """Return what to write in place of an unknown key."""
     typo = place == "training" and similar_name(key, [similar] if similar else [], cutoff=_TYPO) is not None
-    moved = None if typo or place not in ("", "training") else place_of(str(key), all_arguments=place == "training")
-    return moved or "unknown key" + (f" (did you mean {similar!r}?)" if similar else "")
+    new_place = None if typo or place not in ("", "training") else place_of(str(key), all_arguments=place == "training")
+    return new_place or "unknown key" + (f" (did you mean {similar!r}?)" if similar else "")
 
 
 def _join(place: str, key: object) -> str:
@@ -221,8 +221,8 @@ def _within(limits: Sequence[Any], hint: Any, raw: Any, place: str, problems: li
     before = len(problems)
     value = _convert(hint, raw, place, problems)
     if len(problems) == before and value is not None:
-        found = (f"{place}: {problem}" for limit in limits for problem in limit.problems(value))
-        problems += itertools.islice(found, 1)
+        texts = (f"{place}: {problem}" for limit in limits for problem in limit.problems(value))
+        problems += itertools.islice(texts, 1)
     return value
 
 

@@ -108,13 +108,13 @@ def place_of(name: str, *, all_arguments: bool = False) -> str | None:
     return f"an argument of transformers' trainer; set trainer_args.{name} instead" if is_argument else None
 
 
-def trainer_args_problems(given: Mapping[str, Any]) -> Iterator[str]:
+def trainer_args_problems(arguments: Mapping[str, Any]) -> Iterator[str]:
     """Yield each problem of ``trainer_args``, starting with its key.
 
     >>> list(trainer_args_problems({"group_by_lenght": 1, "learning_rate": 1e-5, "tf32": "yess"}))[1:]
     ['trainer_args.learning_rate: set training.learning_rate instead', "trainer_args.tf32: expected true or false, ..."]
     """
-    for name, value in given.items():
+    for name, value in arguments.items():
         if place := place_of(name):
             yield f"trainer_args.{name}: {place}"
         elif str(name).startswith(_HUB):
@@ -128,8 +128,8 @@ def trainer_args_problems(given: Mapping[str, Any]) -> Iterator[str]:
             where = f"training.{similar}" if similar in _TRAINING else similar
             hint = f" (did you mean {where!r}?)" if similar else ""
             yield f"trainer_args.{name}: unknown key{hint}"
-        elif (wanted := _mismatch(_kinds()[name], value)) is not None:
-            yield f"trainer_args.{name}: expected {wanted}, not {shorten(value)}"
+        elif (kind := _mismatch(_kinds()[name], value)) is not None:
+            yield f"trainer_args.{name}: expected {kind}, not {shorten(value)}"
         elif value is not None:
             yield from (f"trainer_args.{name}: {problem}" for problem in _value_problems(name, value))
 
@@ -156,14 +156,14 @@ def _mismatch(hint: Any, value: Any) -> str | None:
     """Return what an argument of type ``hint`` takes, ``None`` if ``value`` is that."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (types.UnionType, typing.Union):
-        enums = [one for one in arguments if isinstance(one, type) and issubclass(one, enum.Enum)]
+        enums = [argument for argument in arguments if isinstance(argument, type) and issubclass(argument, enum.Enum)]
         kinds = enums or arguments  # transformers takes the values of an enumeration as text, and no other text
         if value is None and type(None) in arguments:
             return None
-        found = [_mismatch(one, value) for one in kinds if one is not type(None)]
-        return None if None in found else " or ".join(dict.fromkeys(one for one in found if one))
+        mismatches = [_mismatch(kind, value) for kind in kinds if kind is not type(None)]
+        return None if None in mismatches else " or ".join(dict.fromkeys(text for text in mismatches if text))
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
-        values = [str(one.value) for one in hint]
+        values = [str(member.value) for member in hint]
         return None if value in values else f"one of {', '.join(values)}"
     if origin is typing.Literal:
         return None if value in arguments else f"one of {', '.join(map(str, arguments))}"

@@ -30,12 +30,12 @@ def problems_of(recipe: Recipe, faulty: Collection[str] = ()) -> list[str]:
         recipe: The recipe.
         faulty: Its settings that have a problem already; rules about them are left out.
     """
-    found: list[str] = []
+    problems: list[str] = []
     own = (((*settings, "strategy"), rule) for settings, rule in strategy_of(recipe).rules)
     for settings, rule in (*_RULES, *own, *_LAST_RULES):
         if not set(settings) & set(faulty):
-            found += rule(recipe)
-    return found
+            problems += rule(recipe)
+    return problems
 
 
 def path_problem(text: str) -> str | None:
@@ -58,13 +58,13 @@ def path_problem(text: str) -> str | None:
 def name_problems(recipe: Recipe) -> Iterator[str]:
     """Yield the problems of the recipe's paths."""
     evaluation, scratch = recipe.evaluation, recipe.model.scratch
-    named: dict[str, str | None] = {"out": recipe.out, "data.train": recipe.data.train, "data.dev": recipe.data.dev}
-    named |= {"model.base": recipe.model.base, "offload.nvme_path": recipe.offload.nvme_path}
-    named |= {"evaluation.out_of_domain": evaluation.out_of_domain} if evaluation else {}
-    named |= {f"evaluation.dev_sets.{name}": path for name, path in (evaluation.dev_sets if evaluation else {}).items()}
+    names: dict[str, str | None] = {"out": recipe.out, "data.train": recipe.data.train, "data.dev": recipe.data.dev}
+    names |= {"model.base": recipe.model.base, "offload.nvme_path": recipe.offload.nvme_path}
+    names |= {"evaluation.out_of_domain": evaluation.out_of_domain} if evaluation else {}
+    names |= {f"evaluation.dev_sets.{name}": path for name, path in (evaluation.dev_sets if evaluation else {}).items()}
     for number, path in enumerate(scratch.vocab_manifests if scratch else ()):
-        named[f"model.scratch.vocab_manifests[{number}]"] = path
-    for key, text in named.items():
+        names[f"model.scratch.vocab_manifests[{number}]"] = path
+    for key, text in names.items():
         if text is not None and (problem := path_problem(text)):
             yield f"{key}: {problem}"
         elif key == "out" and not Path(recipe.out).name:
@@ -95,8 +95,8 @@ def _offload(recipe: Recipe) -> Iterator[str]:
     for name in ("optimizer", "parameters"):
         place = getattr(recipe.offload, name)
         if place != "none" and (name, place) not in strategy_of(recipe).offloads:
-            able = (other for other in STRATEGIES.values() if (name, place) in other.offloads)
-            yield f"offload.{name}: {place} needs strategy {' or '.join(other.name for other in able)}"
+            able = (strategy for strategy in STRATEGIES.values() if (name, place) in strategy.offloads)
+            yield f"offload.{name}: {place} needs strategy {' or '.join(strategy.name for strategy in able)}"
         elif place == "nvme" and not recipe.offload.nvme_path:
             yield "offload.nvme_path: name a folder on a fast local disk for nvme"
     if recipe.fsdp.sharding_strategy == "no_shard" and recipe.offload.parameters != "none":

@@ -69,8 +69,8 @@ class AdapterSettings:
             yield "target_modules: name at least one linear layer, such as q_proj"
         for name in self.modules_to_save:
             if not name.strip() or name in self.target_modules:
-                what = "is adapted already" if name.strip() else "is not the name of a module, such as layer_norm"
-                yield f"modules_to_save: {name!r} {what}; leave it out"
+                fault = "is adapted already" if name.strip() else "is not the name of a module, such as layer_norm"
+                yield f"modules_to_save: {name!r} {fault}; leave it out"
         if self.token_embeddings and "embed_tokens" in self.modules_to_save:
             yield "token_embeddings: modules_to_save trains all embeddings already; leave one of the two out"
 

@@ -85,13 +85,13 @@ TYPE_NAMES = {int: "a whole number", float: "a number", bool: "true or false", s
 """How messages name the type of a value."""
 
 
-def similar_name(name: object, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+def similar_name(name: object, names: Iterable[str], *, cutoff: float = 0.6) -> str | None:
     """Return the known name that is most similar to a misspelled one, ``None`` if none is.
 
     >>> similar_name("learning_rat", ["learning_rate", "max_steps"])
     'learning_rate'
     """
-    return next(iter(difflib.get_close_matches(str(name), list(known), n=1, cutoff=cutoff)), None)
+    return next(iter(difflib.get_close_matches(str(name), list(names), n=1, cutoff=cutoff)), None)
 
 
 def shorten(raw: Any) -> str:
@@ -176,20 +176,20 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any], *, besides: Colle
         now: Another one.
         besides: Keys that are not compared.
     """
-    one, other = dict(flat(before)), dict(flat(now))
+    old, new = dict(flat(before)), dict(flat(now))
     return {
-        key: (one.get(key), other.get(key))
-        for key in {**one, **other}
-        if key not in besides and one.get(key) != other.get(key)
+        key: (old.get(key), new.get(key))
+        for key in {**old, **new}
+        if key not in besides and old.get(key) != new.get(key)
     }
 
 
-def describe_changes(found: Changes) -> str:
+def describe_changes(differences: Changes) -> str:
     """Return changes as part of a sentence.
 
     >>> describe_changes({"seed": (1, 2), "training.learning_rate": (1e-5, 0.001)})
     'seed 1, not 2, and training.learning_rate 1e-05, not 0.001'
     """
-    parts = [f"{key} {before!r}, not {now!r}" for key, (before, now) in list(found.items())[:_LISTED]]
-    parts += [f"{len(found) - _LISTED} other settings"] if len(found) > _LISTED else []
+    parts = [f"{key} {before!r}, not {now!r}" for key, (before, now) in list(differences.items())[:_LISTED]]
+    parts += [f"{len(differences) - _LISTED} other settings"] if len(differences) > _LISTED else []
     return ", and ".join(parts)

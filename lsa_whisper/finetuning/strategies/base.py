@@ -1,4 +1,4 @@
-"""What is asked of a strategy, with the answers of a plain process that has the whole model."""
+"""What is asked of a strategy, with the answers of a process that has the whole model, and of ranks that divide it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetuning.distributed.ranks import join_ranks
 from lsa_whisper.finetuning.settings.run import RunSettings
 from lsa_whisper.finetuning.settings.values import changed_values
 from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
@@ -181,7 +182,46 @@ class Strategy:
         counts, optimizer = load.counts, load.configuration.optimizer
         layer = counts.shape.largest_layer
         frozen = 2 * layer if load.micro_batch.checkpointing else counts.frozen - counts.quantized
-        copied = counts.trained + frozen if load.configuration.autocasts else 0
+        numbers = counts.trained + frozen if load.configuration.autocasts else 0
         if load.configuration.steps_in_backward:
             return (2 + 4 + 4 + 8) * counts.shape.largest_weight, 0, 0
-        return 0, 2 * copied, 8 * counts.shape.largest_weight if optimizer == "adafactor" else 0
+        return 0, 2 * numbers, 8 * counts.shape.largest_weight if optimizer == "adafactor" else 0
+
+
+class DividedLayers(Strategy):
+    """A strategy under which no rank has all heads and layers: ranks with the same windows have parts of the model."""
+
+    precisions = ("fp32", "bf16")
+    needs_several = divides_layers = True
+
+    @property
+    def rules(self) -> Sequence[RecipeRule]:
+        """Rules of adapters."""
+        return ((("precision", "adapter"), self.adapter_problems),)
+
+    def precision_problem(self, precision: str, others: str) -> str:
+        """Return what to use in place of fp16, whose gradients every rank would scale by its own part."""
+        if precision == "fp16":
+            return f"precision: fp16 cannot scale the gradients of {self.name}; use bf16"
+        return super().precision_problem(precision, others)
+
+    def adapter_problems(self, recipe: RunSettings) -> Iterator[str]:
+        """Yield what cannot be adapted."""
+        if recipe.adapter is not None and recipe.adapter.token_embeddings:
+            yield f"adapter.token_embeddings: {self.name} cannot train single embeddings; leave it out"
+
+    def divide(self, model: Any, recipe: RunSettings, unread: Unread = None) -> Division:
+        """Divide the model and let it load whole weights, of which each rank keeps its part."""
+        from lsa_whisper.finetuning.distributed.division import load_whole_weights
+
+        division = self.divide_layers(model, recipe)
+        load_whole_weights(model)
+        return division
+
+    def divide_layers(self, model: Any, recipe: RunSettings) -> Division:
+        """Divide the model in place."""
+        raise NotImplementedError
+
+    def start(self, recipe: RunSettings) -> None:
+        """Initialize the process group, by whose ranks the model is divided."""
+        join_ranks(self.name)

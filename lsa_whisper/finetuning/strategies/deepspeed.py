@@ -79,12 +79,12 @@ class DeepSpeed(Strategy):
     def buffers(self, load: GpuLoad) -> tuple[int, int, int]:
         """Return the bucket and gathered weights, and autocast's copies of weights that are whole."""
         counts, ranks, offload = load.counts, load.ranks, load.configuration.offload
-        one = load.configuration.computed_bytes
+        width = load.configuration.computed_bytes
         gathers = self.shards_weights and (ranks > 1 or offload.parameters != "none")
         swaps = "nvme" in (offload.optimizer, offload.parameters)
         in_use = 2 * max(counts.shape.largest_layer, counts.shape.largest_weight)
         live = in_use if offload.parameters == "nvme" else LIVE
         bucket = min(SWAPPED_BUCKET if swaps else BUCKET, counts.trained)
-        always = one * (bucket + (min(live, counts.total) if gathers else 0))
-        copied = 0 if self.shards_weights else super().buffers(load)[1]
-        return round(always), copied, 0
+        always = width * (bucket + (min(live, counts.total) if gathers else 0))
+        casts = 0 if self.shards_weights else super().buffers(load)[1]
+        return round(always), casts, 0

@@ -39,8 +39,8 @@ class Fsdp2(Strategy):
 
     def buffers(self, load: GpuLoad) -> tuple[int, int, int]:
         """Return what is gathered at once: the weights outside of layers, and three layers with their gradients."""
-        gathered = load.counts.shape.outside_layers + 3 * load.counts.shape.largest_layer
-        return 2 * load.configuration.computed_bytes * gathered, 0, 0
+        numbers = load.counts.shape.outside_layers + 3 * load.counts.shape.largest_layer
+        return 2 * load.configuration.computed_bytes * numbers, 0, 0
 
 
 def fsdp_arguments(recipe: RunSettings) -> dict[str, Any]:
@@ -59,13 +59,13 @@ def fsdp_arguments(recipe: RunSettings) -> dict[str, Any]:
         "cpu_offload": recipe.offload.parameters == "cpu",
         "cpu_ram_efficient_loading": recipe.fsdp.cpu_ram_efficient_loading,
     }
-    found: dict[str, Any] = {"fsdp": True, "fsdp_config": settings}
+    arguments: dict[str, Any] = {"fsdp": True, "fsdp_config": settings}
     if recipe.fsdp.sharding_strategy == "hybrid_shard":
         from accelerate.parallelism_config import ParallelismConfig
 
-        nodes, each = _nodes()
-        found["parallelism_config"] = ParallelismConfig(dp_replicate_size=nodes, dp_shard_size=each)
-    return found
+        nodes, ranks = _nodes()
+        arguments["parallelism_config"] = ParallelismConfig(dp_replicate_size=nodes, dp_shard_size=ranks)
+    return arguments
 
 
 def reduce_in_fp32(plugin_arguments: dict[str, Any], precision: str) -> None:
@@ -87,10 +87,10 @@ def reduce_in_fp32(plugin_arguments: dict[str, Any], precision: str) -> None:
 def _nodes() -> tuple[int, int]:
     """Return the number of nodes and of processes per node."""
     processes = ranks_of_run()
-    each = int(os.environ.get("LOCAL_WORLD_SIZE", processes))
-    if each < 2 or processes // each < 2 or processes % each:
+    ranks = int(os.environ.get("LOCAL_WORLD_SIZE", processes))
+    if ranks < 2 or processes // ranks < 2 or processes % ranks:
         raise RecipeError(
             f"fsdp.sharding_strategy: hybrid_shard needs two or more nodes with two or more processes each, "
-            f"not {processes} processes with {each} on this node; use full_shard"
+            f"not {processes} processes with {ranks} on this node; use full_shard"
         )
-    return processes // each, each
+    return processes // ranks, ranks

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.settings.run import RunSettings
-from lsa_whisper.finetuning.strategies.base import RecipeRule
-from lsa_whisper.finetuning.strategies.divided_layers import DividedLayers
+from lsa_whisper.finetuning.strategies.base import DividedLayers, RecipeRule
 from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
 from lsa_whisper.finetuning.workload.stages import stage_sizes
 

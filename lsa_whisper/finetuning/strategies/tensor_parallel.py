@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.finetuning.settings.run import RunSettings
-from lsa_whisper.finetuning.strategies.base import GpuLoad
-from lsa_whisper.finetuning.strategies.divided_layers import DividedLayers
+from lsa_whisper.finetuning.strategies.base import DividedLayers, GpuLoad
 from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ class TensorParallel(DividedLayers):
             return super().buffers(load)
         trained, total = counts.on_one_rank(configuration.layer_ranks)
         own = total / counts.total * counts.shape.largest_layer
-        gathered = counts.shape.outside_layers + 3 * own if ranks > configuration.layer_ranks else 0
-        copied = trained + (2 * own if micro_batch.checkpointing else total - trained)
-        always = round(2 * configuration.computed_bytes * gathered)
-        return always, round(2 * copied) if configuration.autocasts else 0, 0
+        whole = counts.shape.outside_layers + 3 * own if ranks > configuration.layer_ranks else 0
+        casts = trained + (2 * own if micro_batch.checkpointing else total - trained)
+        always = round(2 * configuration.computed_bytes * whole)
+        return always, round(2 * casts) if configuration.autocasts else 0, 0

@@ -176,15 +176,15 @@ def continued_adapter(model: Any, folder: Path) -> Any:
 
 def differing_settings(folder: Path, adapter: AdapterSettings) -> Iterator[str]:
     """Yield each setting of the recipe's adapter that differs from that of the adapter in ``folder``."""
-    saved = read_json(folder / ADAPTER_FILE)
+    settings = read_json(folder / ADAPTER_FILE)
     pairs = {
-        "rank": (saved.get("r"), adapter.rank),
-        "alpha": (saved.get("lora_alpha"), adapter.alpha),
-        "dora": (bool(saved.get("use_dora")), adapter.dora),
-        "rank_stabilized": (bool(saved.get("use_rslora")), adapter.rank_stabilized),
-        "target_modules and stacks": (saved.get("target_modules"), target_pattern(adapter)),
-        "modules_to_save": (list(saved.get("modules_to_save") or ()), list(adapter.modules_to_save)),
-        "token_embeddings": (bool(saved.get("trainable_token_indices")), adapter.token_embeddings),
+        "rank": (settings.get("r"), adapter.rank),
+        "alpha": (settings.get("lora_alpha"), adapter.alpha),
+        "dora": (bool(settings.get("use_dora")), adapter.dora),
+        "rank_stabilized": (bool(settings.get("use_rslora")), adapter.rank_stabilized),
+        "target_modules and stacks": (settings.get("target_modules"), target_pattern(adapter)),
+        "modules_to_save": (list(settings.get("modules_to_save") or ()), list(adapter.modules_to_save)),
+        "token_embeddings": (bool(settings.get("trainable_token_indices")), adapter.token_embeddings),
     }
     yield from (f"{name} {before!r}, not {now!r}" for name, (before, now) in pairs.items() if before != now)
 

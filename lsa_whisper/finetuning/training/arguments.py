@@ -27,8 +27,8 @@ from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.training.adapter import require_bitsandbytes
 from lsa_whisper.finetuning.training.dev_evaluation import evaluation_arguments
 from lsa_whisper.finetuning.training.precision import has_gpu, precision_arguments
-from lsa_whisper.system.heap import return_large_tensors
 from lsa_whisper.system.library_internals import checkpointing_arguments, use_one_gpu
+from lsa_whisper.system.process import return_large_tensors
 
 _FIXED: dict[str, Any] = {
     "report_to": "none",
@@ -183,8 +183,8 @@ class StepInBackward(torch.optim.Optimizer):
         for number, group in enumerate(self.param_groups):
             settings = {name: value for name, value in group.items() if name != "params"}
             for weight in group["params"]:
-                copied = torch.nn.Parameter(torch.empty(0, device=weight.device))
-                self._inner[weight] = make([copied], **settings)
+                twin = torch.nn.Parameter(torch.empty(0, device=weight.device))
+                self._inner[weight] = make([twin], **settings)
                 weight.register_post_accumulate_grad_hook(functools.partial(self._step, number))
 
     def _step(self, number: int, weight: torch.Tensor) -> None:
@@ -192,15 +192,15 @@ class StepInBackward(torch.optim.Optimizer):
         assert weight.grad is not None
         group = self._inner[weight].param_groups[0]
         group |= {name: value for name, value in self.param_groups[number].items() if name != "params"}
-        (copied,) = group["params"]
-        copied.data, copied.grad = weight.detach().float(), weight.grad.float()
+        (twin,) = group["params"]
+        twin.data, twin.grad = weight.detach().float(), weight.grad.float()
         weight.grad = None
-        self._squares.append(copied.grad.square().sum())
+        self._squares.append(twin.grad.square().sum())
         self._inner[weight].step()
         with torch.no_grad():
-            weight.copy_(round_stochastically(copied.data) if weight.dtype == torch.bfloat16 else copied.data)
-        copied.data, copied.grad = copied.data.new_empty(0), None
-        self.state[weight] = self._inner[weight].state[copied]
+            weight.copy_(round_stochastically(twin.data) if weight.dtype == torch.bfloat16 else twin.data)
+        twin.data, twin.grad = twin.data.new_empty(0), None
+        self.state[weight] = self._inner[weight].state[twin]
 
     def gradient_norm(self) -> torch.Tensor | None:
         """Return the norm of the gradients since the last call, ``None`` without any."""
@@ -217,10 +217,10 @@ class StepInBackward(torch.optim.Optimizer):
         weights = [weight for group in self.param_groups for weight in group["params"]]
         for index, state in whole.items():
             weight = weights[index]
-            moved = {name: _beside(value, weight) for name, value in state.items()}
-            self.state[weight] = moved
-            (copied,) = self._inner[weight].param_groups[0]["params"]
-            self._inner[weight].state[copied] = moved
+            values = {name: _beside(value, weight) for name, value in state.items()}
+            self.state[weight] = values
+            (twin,) = self._inner[weight].param_groups[0]["params"]
+            self._inner[weight].state[twin] = values
 
 
 def _beside(value: Any, weight: torch.Tensor) -> Any:

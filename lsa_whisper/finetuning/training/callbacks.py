@@ -46,8 +46,8 @@ class CurveLogger(TrainerCallback):
             if path.exists():
                 lines = path.read_text("utf-8").splitlines(keepends=True)
                 # The summary at the end of the curve is written again.
-                kept = (each for each in lines if _step_of(each) <= state.global_step and '"train_runtime"' not in each)
-                replace_file("".join(kept), path)
+                past = (line for line in lines if _step_of(line) <= state.global_step and '"train_runtime"' not in line)
+                replace_file("".join(past), path)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **_: Any) -> None:
         """Append the logged values."""
@@ -128,10 +128,10 @@ class RankExchange:
         first = self._since < 0
         step_ms = INTERVAL_MS if first else max(1, round(1000 * (now - self._since) / self._every))
         own = torch.tensor([value, step_ms], device=self._accelerator.device)
-        found, slowest_ms = self._accelerator.gather(own).view(-1, 2).max(0).values.tolist()
+        number, slowest_ms = self._accelerator.gather(own).view(-1, 2).max(0).values.tolist()
         self._every = self._left = min(MAX_STEPS, max(1, INTERVAL_MS // slowest_ms))
         self._since = now
-        return int(found)
+        return int(number)
 
 
 MAX_INTERVAL_S = 600.0
@@ -213,8 +213,8 @@ class StopOnSignal(TrainerCallback):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-        before = {number: signal.signal(number, self._receive) for number in handled}
+        numbers = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, self._receive) for number in numbers}
         try:
             yield
         finally:
@@ -232,6 +232,6 @@ class StopOnSignal(TrainerCallback):
         if self._parent and os.getppid() != self._parent:
             self.signal = self.signal or signal.SIGTERM
         # A signal that arrives during this exchange is seen in the next one.
-        if agreed := self._exchange.largest(self.signal) if self.accelerator.num_processes > 1 else self.signal:
-            self.signal = agreed
+        if number := self._exchange.largest(self.signal) if self.accelerator.num_processes > 1 else self.signal:
+            self.signal = number
             control.should_save = control.should_training_stop = True

@@ -60,11 +60,11 @@ def check_data(recipe: Recipe, start: Checkpoint | None = None) -> None:
     paths = [recipe.data.train]
     if recipe.evaluation:
         paths += [path for path in (recipe.data.dev, *recipe.evaluation.other_sets.values()) if path]
-    found = [problem for path in dict.fromkeys(paths) for problem in data_problems(Path(path), start, recipe)]
-    if len(found) == 1:
-        raise ManifestError(found[0])
-    if found:
-        raise ManifestError("\n  ".join([f"{len(found)} problems of the data", *found]))
+    problems = [problem for path in dict.fromkeys(paths) for problem in data_problems(Path(path), start, recipe)]
+    if len(problems) == 1:
+        raise ManifestError(problems[0])
+    if problems:
+        raise ManifestError("\n  ".join([f"{len(problems)} problems of the data", *problems]))
 
 
 def data_problems(path: Path, start: Checkpoint, recipe: Recipe) -> Iterator[str]:
@@ -89,11 +89,11 @@ def _training_problems(windows: WindowDataset, recipe: Recipe) -> Iterator[str]:
     yield from empty_problem(windows)
     if recipe.data.corpora:
         try:
-            kept = capped_indices(list(windows.rows["corpus"]), windows.durations, recipe.data.corpora, recipe.seed)
+            indices = capped_indices(list(windows.rows["corpus"]), windows.durations, recipe.data.corpora, recipe.seed)
         except ManifestError as error:
             yield str(error)
         else:
-            yield from [] if kept else ["data.corpora: max_hours leaves no window; set more"]
+            yield from [] if indices else ["data.corpora: max_hours leaves no window; set more"]
     if recipe.data.spliced and not windows.spliced.any():
         yield "no window is spliced, which data.spliced needs; prepare the data again with --splice"
     if recipe.loss.alignment_weight:
@@ -145,9 +145,9 @@ def _recordings(windows: WindowDataset) -> Iterator[str]:
         yield f"{rows}: no recording {', '.join(missing[:_LISTED])}{more}; put it back, or prepare the data again"
     there = [path for path in rows_of if path not in set(missing)]
     spread = there[:: max(1, len(there) // _OPENED)]
-    decoded = set(spread[:: max(1, len(spread) // _DECODED)])
+    sample = set(spread[:: max(1, len(spread) // _DECODED)])
     for path in spread:
-        yield from _recording(windows, path, rows_of[path], decode=path in decoded)
+        yield from _recording(windows, path, rows_of[path], decode=path in sample)
 
 
 def _recording(windows: WindowDataset, path: str, rows: Sequence[int], *, decode: bool) -> Iterator[str]:
@@ -172,9 +172,9 @@ def rows_text(indices: Sequence[int]) -> str:
     >>> rows_text([0]), rows_text([0, 4]), rows_text(range(9))
     ('row 1', 'rows 1, 5', 'rows 1, 2, 3, 4, 5 and 4 more')
     """
-    shown = ", ".join(str(index + 1) for index in indices[:_LISTED])
+    numbers = ", ".join(str(index + 1) for index in indices[:_LISTED])
     more = f" and {len(indices) - _LISTED} more" if len(indices) > _LISTED else ""
-    return f"row{'s' * (len(indices) > 1)} {shown}{more}"
+    return f"row{'s' * (len(indices) > 1)} {numbers}{more}"
 
 
 def label_problems(windows: WindowDataset) -> Iterator[str]:
@@ -187,38 +187,38 @@ def label_problems(windows: WindowDataset) -> Iterator[str]:
             late[index] = f"the time <|{beyond[0]}|>, but the model's context is {context_s:g} s"
         elif stamps and float(stamps[-1]) > (end_s := float(windows.durations[index])) + _TOLERANCE_S:
             beyond_end[index] = f"the time <|{stamps[-1]}|>, but the window has {end_s:g} s"
-        if pair := next(((one, other) for one, other in itertools.pairwise(stamps) if float(one) > float(other)), None):
+        if pair := next(((old, new) for old, new in itertools.pairwise(stamps) if float(old) > float(new)), None):
             backwards[index] = f"times that run backwards (<|{pair[1]}|> after <|{pair[0]}|>)"
         if token := _SPECIAL.search(TIMESTAMP.sub("", text)):
             special[index] = f"the special token {token.group()} in the text"
-    for found in (late, beyond_end, backwards):
-        yield from _with_rows(found, "prepare the data again")
+    for faults in (late, beyond_end, backwards):
+        yield from _with_rows(faults, "prepare the data again")
     yield from _with_rows(special, "remove it")
 
 
-def _with_rows(found: Mapping[int, str], remedy: str) -> Iterator[str]:
+def _with_rows(faults: Mapping[int, str], remedy: str) -> Iterator[str]:
     """Yield the first of the problems of some rows, for all of them."""
-    if found:
-        yield f"{rows_text([*found])}: {next(iter(found.values()))}; {remedy}"
+    if faults:
+        yield f"{rows_text([*faults])}: {next(iter(faults.values()))}; {remedy}"
 
 
 def prompt_problems(windows: WindowDataset) -> Iterator[str]:
     """Yield special tokens in the previous text of a row."""
     tokens = ((index, _SPECIAL.search(text)) for index, text in enumerate(windows.column("prompt")))
-    found = {index: f"the special token {token.group()} in the prompt" for index, token in tokens if token}
-    yield from _with_rows(found, "remove it")
+    faults = {index: f"the special token {token.group()} in the prompt" for index, token in tokens if token}
+    yield from _with_rows(faults, "remove it")
 
 
 def word_time_problems(windows: WindowDataset) -> Iterator[str]:
     """Yield times of words that are outside their window, or run backwards."""
-    found: dict[int, str] = {}
+    faults: dict[int, str] = {}
     for index, column in enumerate(windows.column("word_times")):
         end_s = float(windows.durations[index]) + _TOLERANCE_S
         for word in parse_word_times(column):
             if word.start_s is not None and word.end_s is not None and not word.start_s <= word.end_s <= end_s:
                 place = f"{word.text!r} from {word.start_s:g} to {word.end_s:g} s"
-                found.setdefault(index, f"word times backwards or beyond the window ({place})")
-    yield from _with_rows(found, "prepare the data again")
+                faults.setdefault(index, f"word times backwards or beyond the window ({place})")
+    yield from _with_rows(faults, "prepare the data again")
 
 
 def empty_problem(windows: WindowDataset) -> Iterator[str]:
@@ -232,12 +232,12 @@ def english_only_problem(windows: WindowDataset, start: Checkpoint) -> Iterator[
 
     Such a model has tokens for languages but is never given one. A new model has none, and learns any language.
     """
-    known = start.tokenizer.get_added_vocab()
-    if is_multilingual(start.model.generation_config) or "<|es|>" not in known:
+    vocabulary = start.tokenizer.get_added_vocab()
+    if is_multilingual(start.model.generation_config) or "<|es|>" not in vocabulary:
         return
     languages = windows.languages
-    if others := [index for index, language in enumerate(languages) if language != "en"]:
+    if rows := [index for index, language in enumerate(languages) if language != "en"]:
         yield (
-            f"{rows_text(others)}: the language is {languages[others[0]]!r}, but the model knows English only; choose "
+            f"{rows_text(rows)}: the language is {languages[rows[0]]!r}, but the model knows English only; choose "
             "a multilingual model, such as openai/whisper-small, or data.language: en if that is wrong"
         )

@@ -52,10 +52,10 @@ class DevEvaluation:
         self._decoder: DevDecoder | None = None
         if settings.generate:
             tokens, codes = train.trained_tokens, train.trained_codes
-            fitted = fit_generation_config(
+            config = fit_generation_config(
                 start.model, start.tokenizer, start.labels, trained_tokens=tokens, trained_codes=codes
             )
-            self._decoder = DevDecoder(start, fitted, tokens_per_s=self._tokens_per_s())
+            self._decoder = DevDecoder(start, config, tokens_per_s=self._tokens_per_s())
         self._scorer = DevScorer(start.labels, settings.samples, folder / SAMPLES)
 
     def _windows(self, name: str, path: str, start: Checkpoint, settings: DataSettings) -> DevWindows:
@@ -80,13 +80,13 @@ class DevEvaluation:
             weight_bytes: Bytes of the weights, which each step of decoding copies if they are offloaded.
         """
         sets = [self.dev, *self.others.values()]
-        parts = ", ".join(f"{one.name} {len(one):,} of {len(one.data):,} windows" for one in sets)
+        parts = ", ".join(f"{windows.name} {len(windows):,} of {len(windows.data):,} windows" for windows in sets)
         line = f"evaluation every {self.settings.every_steps} steps: {parts}"
         if self._decoder is None:
             return line
         steps = sum(
-            math.ceil(len(one) / (self.settings.batch_size * ranks)) * self._decoder.limit(one.longest_s())
-            for one in sets
+            math.ceil(len(windows) / (self.settings.batch_size * ranks)) * self._decoder.limit(windows.longest_s())
+            for windows in sets
         )
         line += f"; at most {steps:,} steps of decoding"
         if recipe.offload.parameters == "none":
@@ -115,15 +115,15 @@ class DevEvaluation:
             ManifestError: If the windows have nothing that ``evaluation.metric`` counts.
         """
         sums, counts, *tokens = predictions
-        found = {"loss": float(np.sum(sums) / np.sum(counts))}
+        scores = {"loss": float(np.sum(sums) / np.sum(counts))}
         if tokens and self._decoder:
             texts = [self._decoder.text(row, windows.segment(n).duration) for n, row in enumerate(tokens[0])]
-            found |= self._scorer.scores(windows, texts)
+            scores |= self._scorer.scores(windows, texts)
             if step is not None:
                 self._scorer.keep_samples(windows, texts, step)
-        if windows is self.dev and self.settings.metric not in found:
+        if windows is self.dev and self.settings.metric not in scores:
             raise ManifestError(_nothing_counted(self.settings))
-        return found
+        return scores
 
 
 def dev_problems(data: WindowDataset, settings: EvaluationSettings) -> Iterator[str]:

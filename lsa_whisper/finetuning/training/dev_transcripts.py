@@ -99,10 +99,10 @@ class DevDecoder:
 
     def text(self, tokens: npt.NDArray[np.integer[Any]], duration_s: float) -> str:
         """Return the text of one window's tokens; timestamps, special tokens and padding (negative) are left out."""
-        kept = [int(token) for token in tokens if token >= 0]
+        ids = [int(token) for token in tokens if token >= 0]
         parser = SegmentParser(self._rules.end, self._rules.timestamps_s, self._text_of)
-        decoded = parser.window(kept, [0.0] * len(kept), duration_s, limit=len(kept)) if kept else None
-        return decoded.text if decoded else ""
+        window = parser.window(ids, [0.0] * len(ids), duration_s, limit=len(ids)) if ids else None
+        return window.text if window else ""
 
     def _text_of(self, tokens: Sequence[int]) -> str:
         return str(self._tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))
@@ -127,7 +127,7 @@ class DevWindows(torch.utils.data.Dataset[dict[str, Any]]):
     def tokens_per_s(self) -> float:
         """Return the highest number of label tokens per second of audio."""
         windows, encode = (self.data.segment(index) for index in self.indices), self.data.labels.encode
-        counts = (len(encode(one.text, lang=self.data.language or one.lang)[0]) for one in windows)
+        counts = (len(encode(window.text, lang=self.data.language or window.lang)[0]) for window in windows)
         return max(
             (n / max(1.0, self.data.durations[i]) for n, i in zip(counts, self.indices, strict=True)), default=0.0
         )
@@ -193,10 +193,10 @@ def _without_timestamps(label: str) -> str:
 
 def overall_scores(files: Sequence[FileScores], classes: frozenset[Disfluency]) -> dict[str, float]:
     """Return the metrics :data:`SCORES` over all files, for ``classes``; undefined ones (0 / 0) are left out."""
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for metric in METRICS:
         if metric.key in SCORES:
             fractions = (metric.fraction(file, classes) for file in files)
             numerator, denominator = map(sum, zip(*fractions, strict=True))
-            found |= {metric.key: numerator / denominator} if denominator else {}
-    return found
+            scores |= {metric.key: numerator / denominator} if denominator else {}
+    return scores

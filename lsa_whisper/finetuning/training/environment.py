@@ -81,7 +81,7 @@ def keep_library_messages(out: Path, unfinished: Path) -> Iterator[None]:
     """
     from transformers.utils import logging as transformers_logging
 
-    kept: list[str] = []
+    messages: list[str] = []
     deepspeed, show = logging.getLogger("DeepSpeed"), warnings.showwarning
     bars = transformers_logging.is_progress_bar_enabled()
 
@@ -96,10 +96,10 @@ def keep_library_messages(out: Path, unfinished: Path) -> Iterator[None]:
         if filename.startswith(_OURS):
             show(message, category, filename, lineno, file, line)
         else:
-            kept.append(warnings.formatwarning(message, category, filename, lineno))
+            messages.append(warnings.formatwarning(message, category, filename, lineno))
 
     def divert(record: logging.LogRecord) -> bool:
-        kept.append(f"{record.levelname}: {record.getMessage()}\n")
+        messages.append(f"{record.levelname}: {record.getMessage()}\n")
         return False
 
     deepspeed.addFilter(divert)
@@ -112,7 +112,7 @@ def keep_library_messages(out: Path, unfinished: Path) -> Iterator[None]:
         deepspeed.removeFilter(divert)
         if bars:
             transformers_logging.enable_progress_bar()
-        _write("".join(kept), next((each for each in (out, unfinished) if each.is_dir()), None))
+        _write("".join(messages), next((folder for folder in (out, unfinished) if folder.is_dir()), None))
 
 
 def _write(text: str, folder: Path | None) -> None:

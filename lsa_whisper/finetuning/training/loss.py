@@ -42,12 +42,12 @@ def cross_entropy(logits: torch.Tensor, labels: torch.Tensor, weights: torch.Ten
         weights: (batch, tokens), weight of each token; 1 by default.
     """
     rows = max(1, LOGITS_AT_ONCE // logits.shape[-1])
-    parts = (each.split(rows) for each in (logits.flatten(0, 1), labels.flatten()))
+    parts = (tensor.split(rows) for tensor in (logits.flatten(0, 1), labels.flatten()))
     each_weights = [None] * -(-labels.numel() // rows) if weights is None else weights.flatten().split(rows)
-    every = list(zip(*parts, each_weights, strict=True))
-    if len(every) == 1:
-        return _cross_entropy(*every[0])
-    return torch.stack([checkpoint(_cross_entropy, *part, use_reentrant=False) for part in every]).sum()
+    chunks = list(zip(*parts, each_weights, strict=True))
+    if len(chunks) == 1:
+        return _cross_entropy(*chunks[0])
+    return torch.stack([checkpoint(_cross_entropy, *part, use_reentrant=False) for part in chunks]).sum()
 
 
 def _cross_entropy(logits: torch.Tensor, labels: torch.Tensor, weights: torch.Tensor | None) -> torch.Tensor:
@@ -71,7 +71,7 @@ def kl_divergence(base_logits: torch.Tensor, logits: torch.Tensor, where: torch.
         logits: Logits of the model in training.
         where: (batch, tokens), bool.
     """
-    base, model = (functional.log_softmax(each[where].float(), -1) for each in (base_logits, logits))
+    base, model = (functional.log_softmax(values[where].float(), -1) for values in (base_logits, logits))
     return functional.kl_div(model, base, reduction="sum", log_target=True)
 
 
@@ -220,8 +220,8 @@ class AlignmentLoss:
         self.step_s, self._recorded = step_s, dict[int, torch.Tensor]()
         of_layer = heads_by_layer(heads)
         self.heads = sum(map(len, of_layer.values()))
-        for layer, chosen in of_layer.items():
-            observe_cross_attention(model, layer, self._recorder(layer, chosen))
+        for layer, indices in of_layer.items():
+            observe_cross_attention(model, layer, self._recorder(layer, indices))
 
     def _recorder(self, layer: int, heads: Sequence[int]) -> Observe:
         def record(module: Any, hidden: torch.Tensor, encoded: torch.Tensor) -> None:
@@ -244,11 +244,11 @@ class AlignmentLoss:
         """
         attention = torch.stack([*self._recorded.values()]).sum(0) / self.heads
         self._recorded.clear()
-        known = ~spans_s.isnan().any(-1)
-        if not known.any():
+        timed = ~spans_s.isnan().any(-1)
+        if not timed.any():
             return attention.sum() * 0.0
-        target = frame_shares(spans_s[known], attention.shape[-1], self.step_s)
-        return (1 - functional.cosine_similarity(attention[known], target, dim=-1)).sum()
+        target = frame_shares(spans_s[timed], attention.shape[-1], self.step_s)
+        return (1 - functional.cosine_similarity(attention[timed], target, dim=-1)).sum()
 
 
 def frame_shares(spans_s: torch.Tensor, frames: int, step_s: float) -> torch.Tensor:

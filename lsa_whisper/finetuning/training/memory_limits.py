@@ -28,12 +28,12 @@ def preflight(recipe: Recipe, report: Callable[[str], None], resources: Resource
     """
     plan = require_fit(recipe, resources or Resources.of_this_machine(recipe))
     rows = list(requirement_rows(recipe, plan))
-    problems = [f"{row.name}: {row.found} ({row.remedy})" for row in rows if row.state == "problem"]
+    problems = [f"{row.name}: {row.fact} ({row.remedy})" for row in rows if row.state == "problem"]
     if problems:
         raise RecipeError(f"{'; '.join(problems)}; --force trains anyway")
     for row in rows:
         if row.state == "warn":
-            report(f"{row.name}: {row.found} ({row.remedy})")
+            report(f"{row.name}: {row.fact} ({row.remedy})")
     if plan is not None:
         where = f"{plan.gpu_gib:.1f} GiB on each GPU, " if plan.job.hardware.gpus else ""
         report(f"{plan.name}, batch {plan.micro_batch.batch}: about {where}{plan.host_gib:.1f} GiB of host memory")

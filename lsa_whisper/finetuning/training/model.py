@@ -154,11 +154,11 @@ def freeze_parameters(model: Any, settings: ModelSettings) -> None:
 
 def _label_tokens(start: Checkpoint, recipe: Recipe) -> list[int]:
     """Return the ids of the text tokens in the training labels."""
-    found: set[int] = set()
+    ids: set[int] = set()
     for segment in manifest.stream(Path(recipe.data.train)):
         texts = [f" {text.strip()}" for text in TIMESTAMP.split(segment.text)[::2]]
-        found.update(*start.tokenizer(texts, add_special_tokens=False).input_ids)
-    return sorted(found)
+        ids.update(*start.tokenizer(texts, add_special_tokens=False).input_ids)
+    return sorted(ids)
 
 
 def _set_spec_augment(config: Any, augment: Augmentation) -> None:
@@ -182,11 +182,11 @@ def add_decoder_layers(model: Any, layers: int) -> None:
     before = len(decoder.layers)
     if layers < before or layers % before:
         raise RecipeError(f"model.decoder_layers: must be a multiple of the base's {before} layers, not {layers}")
-    extended: list[Any] = []
+    deeper: list[Any] = []
     for layer in decoder.layers:
-        extended += [layer, *(_identity_like(layer) for _ in range(layers // before - 1))]
-    decoder.layers = torch.nn.ModuleList(extended)
-    for index, layer in enumerate(extended):
+        deeper += [layer, *(_identity_like(layer) for _ in range(layers // before - 1))]
+    decoder.layers = torch.nn.ModuleList(deeper)
+    for index, layer in enumerate(deeper):
         layer.self_attn.layer_idx = layer.encoder_attn.layer_idx = index
     decoder.config.decoder_layers = model.config.decoder_layers = layers
     if heads := getattr(model.generation_config, "alignment_heads", None):

@@ -56,20 +56,20 @@ def _files(recipe: Recipe) -> Iterator[str]:
     """Yield manifests that the recipe names and that are not there."""
     dev = {"data.dev": recipe.data.dev} if recipe.evaluation else {}
     sets = recipe.evaluation.other_sets if recipe.evaluation else {}
-    other = {f"evaluation.{n if n == 'out_of_domain' else f'dev_sets.{n}'}": path for n, path in sets.items()}
+    paths = {f"evaluation.{n if n == 'out_of_domain' else f'dev_sets.{n}'}": path for n, path in sets.items()}
     scratch = recipe.model.scratch
     for number, path in enumerate(scratch.vocab_manifests if scratch else ()):
-        other[f"model.scratch.vocab_manifests[{number}]"] = path
-    for key, name in {"data.train": recipe.data.train, **dev, **other}.items():
+        paths[f"model.scratch.vocab_manifests[{number}]"] = path
+    for key, name in {"data.train": recipe.data.train, **dev, **paths}.items():
         if name and not manifest.is_manifest(name):
-            what = "is a folder without prepared data" if Path(name).is_dir() else "no such manifest"
-            yield f"{key}: {name}: {what}; make one with 'lsa-whisper prepare'"
+            fault = "is a folder without prepared data" if Path(name).is_dir() else "no such manifest"
+            yield f"{key}: {name}: {fault}; make one with 'lsa-whisper prepare'"
 
 
 def _layers(recipe: Recipe) -> Iterator[str]:
     """Yield numbers of layers that the base does not have."""
-    top, wanted = recipe.model.top_layers, recipe.model.decoder_layers
-    if recipe.model.base is None or (top is None and wanted is None):
+    top, count = recipe.model.top_layers, recipe.model.decoder_layers
+    if recipe.model.base is None or (top is None and count is None):
         return
     try:
         shape = shape_of(recipe.model.base)
@@ -80,8 +80,8 @@ def _layers(recipe: Recipe) -> Iterator[str]:
     if top is not None and top > min(stacks.values()):
         has = " and ".join(f"{layers} in its {stack}" for stack, layers in stacks.items())
         yield f"model.top_layers: the base has {has}, fewer than {top}"
-    if wanted is not None and (wanted < shape.decoder_layers or wanted % shape.decoder_layers):
-        yield f"model.decoder_layers: must be a multiple of the base's {shape.decoder_layers} layers, not {wanted}"
+    if count is not None and (count < shape.decoder_layers or count % shape.decoder_layers):
+        yield f"model.decoder_layers: must be a multiple of the base's {shape.decoder_layers} layers, not {count}"
 
 
 def _workers(recipe: Recipe) -> Iterator[str]:
@@ -184,8 +184,8 @@ def _overlaps(recipe: Recipe, out: Path, unfinished: Path) -> Iterator[str]:
             yield f"out: {out} holds the model that the run starts from, and would be replaced; choose another folder"
         elif unfinished in (source, *source.parents):
             yield f"out: the model that the run starts from is in {unfinished}, which is removed; choose another folder"
-    read = [recipe.data.train, *([recipe.data.dev] if recipe.data.dev else [])]
-    if any(folder in Path(path).resolve().parents for path in read for folder in (out, unfinished)):
+    sources = [recipe.data.train, *([recipe.data.dev] if recipe.data.dev else [])]
+    if any(folder in Path(path).resolve().parents for path in sources for folder in (out, unfinished)):
         yield f"out: {out} or {unfinished.name} holds the data, and would be replaced; choose another folder"
 
 

@@ -73,15 +73,15 @@ def verify_before_loading(run: Path, recipe: Recipe) -> None:
 def checkpoint_problem(folder: Path) -> str | None:
     """Return why a checkpoint cannot be used, ``None`` if it is complete."""
     try:
-        expected = dict(plain_json.read(folder / MARK)["files"])
+        sizes = dict(plain_json.read(folder / MARK)["files"])
     except (OSError, ValueError, KeyError, TypeError):
         return "the run was stopped while it was being written"
-    found = dict(_file_sizes(folder))
-    for name, size in expected.items():
-        if name not in found:
+    actual = dict(_file_sizes(folder))
+    for name, size in sizes.items():
+        if name not in actual:
             return f"{name} is missing"
-        if found[name] != size:
-            return f"{name} has {found[name]} bytes instead of {size}"
+        if actual[name] != size:
+            return f"{name} has {actual[name]} bytes instead of {size}"
     return None
 
 
@@ -120,24 +120,24 @@ def verify_resumable(folder: Path, recipe: Recipe, processes: int, identity: Map
     ranks = mark.get("window_ranks", mark["processes"]), recipe.window_ranks(processes)
     if before and (problem := _other_batch(before["training"], now["training"], *ranks)):
         raise RecipeError(f"{folder}: {problem}, {start_over}")
-    changed = changes(before, now) if before else {}
-    step = {"step": _step_of(folder), "changed": {key: list(values) for key, values in changed.items()}}
-    return [*mark.get("changes", []), *([step] if changed else [])]
+    differences = changes(before, now) if before else {}
+    step = {"step": _step_of(folder), "changed": {key: list(values) for key, values in differences.items()}}
+    return [*mark.get("changes", []), *([step] if differences else [])]
 
 
 def _other_batch(before: Mapping[str, Any], now: Mapping[str, Any], processes: int, processes_now: int) -> str | None:
     """Return how the number of windows in an optimizer step has changed, ``None`` if it has not."""
 
     def windows(training: Mapping[str, Any], ranks: int) -> int:
-        each = int(training["per_device_train_batch_size"]) * int(training["gradient_accumulation_steps"])
-        return each * ranks
+        per_rank = int(training["per_device_train_batch_size"]) * int(training["gradient_accumulation_steps"])
+        return per_rank * ranks
 
-    saved, wanted = windows(before, processes), windows(now, processes_now)
-    if saved == wanted:
+    earlier, later = windows(before, processes), windows(now, processes_now)
+    if earlier == later:
         return None
     return (
-        f"saved with {saved} windows in each optimizer step, not {wanted}; choose the micro-batch, the accumulation "
-        f"steps and the number of processes so that their product is {saved}"
+        f"saved with {earlier} windows in each optimizer step, not {later}; choose the micro-batch, the accumulation "
+        f"steps and the number of processes so that their product is {earlier}"
     )
 
 
@@ -170,5 +170,5 @@ def _file_sizes(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 def _step_of(folder: Path) -> int:
-    found = re.search(r"\d+$", folder.name)
-    return int(found.group()) if found else -1
+    number = re.search(r"\d+$", folder.name)
+    return int(number.group()) if number else -1

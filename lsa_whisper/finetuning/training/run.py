@@ -57,11 +57,11 @@ def run_training(
         name: The recipe's file, for messages.
     """
     out = Path(recipe.out)
-    if (done := _finished(out, recipe)) is not None:
+    if (result := _finished(out, recipe)) is not None:
         report(f"{out}: already trained with this recipe and these data")
         if rank() == 0:
             _tidy(out)
-        return done
+        return result
     check_requirements(recipe, name)
     with restored_environment():
         os.environ |= allocator_environment(recipe, os.environ)
@@ -71,13 +71,13 @@ def run_training(
 def _checked(recipe: Recipe, report: Callable[[str], None], *, force: bool) -> Finetuned:
     """Train by a recipe whose requirements are met, if its memory suffices."""
     out, record = Path(recipe.out), provenance(recipe)
-    told = report if rank() == 0 else report_nothing
+    tell = report if rank() == 0 else report_nothing
     if recipe.model.base is not None and rank() == 0:
         report(checkpoint.overview_line(recipe.model.base))
     if not force:
-        preflight(recipe, told)
+        preflight(recipe, tell)
     if remark := tf32_remark(recipe):
-        told(remark)
+        tell(remark)
     if recipe.data.workers:
         shorten_socket_paths()
     with convert_disk_errors(out, CheckpointError), _only_run(out), report_lost_rank():
@@ -151,8 +151,8 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
             report(warning)
     result = _train(trainer, unfinished, report)
     trainer.finish_average()
-    logged = [row["loss"] for row in trainer.state.log_history if "loss" in row]  # those before a stop, too
-    record |= {"steps": result.global_step, "loss": logged[-1] if logged else None}
+    losses = [row["loss"] for row in trainer.state.log_history if "loss" in row]  # those before a stop, too
+    record |= {"steps": result.global_step, "loss": losses[-1] if losses else None}
     record |= {"changes": trainer.identity["changes"]} if trainer.identity["changes"] else {}
     if trainer.state.best_global_step is not None:
         record["best"] = {
@@ -162,12 +162,12 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
     weights = trainer.gathered_weights()
     if rank() == 0:
         with kept_weights(unfinished):
-            saved = save_trained(trainer, start, record, unfinished / "saved", weights)
-        keep_log(unfinished, saved, plot=recipe.evaluation is not None and recipe.evaluation.plot)
-        shutil.copy(saved / METADATA_FILE, unfinished)  # marks it as this run's if this call is killed
+            model_folder = save_trained(trainer, start, record, unfinished / "saved", weights)
+        keep_log(unfinished, model_folder, plot=recipe.evaluation is not None and recipe.evaluation.plot)
+        shutil.copy(model_folder / METADATA_FILE, unfinished)  # marks it as this run's if this call is killed
         with atomic_folder(out) as folder:
             folder.rmdir()
-            saved.rename(folder)  # in one step: a partial folder could be neither used nor replaced
+            model_folder.rename(folder)  # in one step: a partial folder could be neither used nor replaced
         _remove_finished_run(out)
     finish_distributed(trainer.accelerator)
     return Finetuned(out, record["steps"], record["loss"])
@@ -227,5 +227,5 @@ def _unused_gpus(trainer: SpeechTrainer) -> int:
 
 
 def _parameter_counts(model: Any) -> str:
-    trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
-    return f"{trained / 1e6:.2f} M of {sum(p.numel() for p in model.parameters()) / 1e6:.2f} M parameters"
+    trainable = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    return f"{trainable / 1e6:.2f} M of {sum(p.numel() for p in model.parameters()) / 1e6:.2f} M parameters"

@@ -107,9 +107,9 @@ class StepLengthSampler(torch.utils.data.Sampler[int]):
         """Yield every index as a :class:`StepIndex`."""
         indices = iter(self.sampler)
         while step := list(itertools.islice(indices, self.group)):
-            drawn = np.random.default_rng([self.seed, *step]).random()
+            number = np.random.default_rng([self.seed, *step]).random()
             longest = max(map(self.windows.frames, step))
-            frames = int(self.windows.extractor.nb_max_frames) if drawn < self.share else longest
+            frames = int(self.windows.extractor.nb_max_frames) if number < self.share else longest
             yield from (StepIndex(index, frames) for index in step)
 
 
@@ -131,15 +131,15 @@ def capped_indices(
     """
     names = np.asarray(corpora)
     if unknown := sorted(set(settings) - set(corpora)):
-        found = ", ".join(sorted(filter(None, set(corpora)))) or "none with a name"
-        raise ManifestError(f"data.corpora: no window is of the corpus {unknown[0]!r}; the manifest has {found}")
-    kept = np.ones(len(names), bool)
-    for place, (name, one) in enumerate(sorted(settings.items())):
-        if one.max_hours is None:
+        listing = ", ".join(sorted(filter(None, set(corpora)))) or "none with a name"
+        raise ManifestError(f"data.corpora: no window is of the corpus {unknown[0]!r}; the manifest has {listing}")
+    is_used = np.ones(len(names), bool)
+    for place, (name, corpus) in enumerate(sorted(settings.items())):
+        if corpus.max_hours is None:
             continue
         order = np.random.default_rng([seed, place]).permutation(np.flatnonzero(names == name))
-        kept[order[np.cumsum(durations_s[order]) > 3600 * one.max_hours]] = False
-    return [int(index) for index in np.flatnonzero(kept)]
+        is_used[order[np.cumsum(durations_s[order]) > 3600 * corpus.max_hours]] = False
+    return [int(index) for index in np.flatnonzero(is_used)]
 
 
 def draws_per_window(corpora: Sequence[str], settings: Mapping[str, CorpusSettings]) -> npt.NDArray[np.float64]:
@@ -196,7 +196,7 @@ class CorpusSampler(EpochSampler):
         order = rng.permutation(len(self.weights))
         ends = np.cumsum(self.weights[order])
         points = (np.arange(len(self)) + rng.random()) * ends[-1] / len(self)
-        drawn = rng.permutation(order[np.searchsorted(ends, points, side="right").clip(max=len(order) - 1)])
+        indices = rng.permutation(order[np.searchsorted(ends, points, side="right").clip(max=len(order) - 1)])
         begin = self.epoch * len(self.weights)
-        arranged = self.order(drawn, self.epoch) if self.order else drawn
-        yield from (begin + int(index) for index in arranged)
+        ordered = self.order(indices, self.epoch) if self.order else indices
+        yield from (begin + int(index) for index in ordered)

@@ -50,7 +50,7 @@ def save_trained(trainer: Any, start: Checkpoint, record: dict[str, Any], out: P
     move_to_base(trainer.recipe, model, weights)
     model.config.use_cache, model.config.apply_spec_augment = True, False
     data = trainer.recipe.data
-    learned = learn_retraces(manifest.stream(Path(data.train)), start.labels, data.language)
+    retraces = learn_retraces(manifest.stream(Path(data.train)), start.labels, data.language)
     return checkpoint.save(
         out,
         model=model,
@@ -63,7 +63,7 @@ def save_trained(trainer: Any, start: Checkpoint, record: dict[str, Any], out: P
         trained_codes=trainer.train_dataset.trained_codes,
         state_dict=weights,
         place=record["recipe"]["out"],
-        retraces={**start.retraces, **learned},
+        retraces={**start.retraces, **retraces},
         trim_margin_s=TRIM_MARGIN_S if record["recipe"]["data"]["trim"] else None,
     )
 
@@ -80,16 +80,16 @@ def learn_retraces(windows: Iterable[Segment], labels: Labels, language: str | N
         return {}
     texts: dict[str, list[str]] = {}
     for window in windows:
-        kept = texts.setdefault(chat_code(language or window.lang), [])
-        if window.text and len(kept) < MAX_WINDOWS:
-            kept.append(TIMESTAMP.sub(" ", window.text))
-    found = {
+        sample = texts.setdefault(chat_code(language or window.lang), [])
+        if window.text and len(sample) < MAX_WINDOWS:
+            sample.append(TIMESTAMP.sub(" ", window.text))
+    retraces = {
         code: corpus_weights(
             (tier.text for text in kept for tier in decode(text, labels, language=code).utterances), code
         )
         for code, kept in texts.items()
     }
-    return {code: weights for code, weights in found.items() if weights}
+    return {code: weights for code, weights in retraces.items() if weights}
 
 
 def provenance(recipe: Recipe) -> dict[str, Any]:
@@ -200,15 +200,15 @@ class WeightAverage(TrainerCallback):
         """
         path = folder / AVERAGE_FILE
         try:
-            found = load_file(str(path))
+            tensors = load_file(str(path))
         except Exception as error:  # safetensors has errors of its own
             raise CheckpointError(
                 f"{path}: cannot be read ({first_line(error)}); remove the checkpoint to begin again"
             ) from error
-        if {name: value.shape for name, value in found.items()} != {n: a.shape for n, a in self.averages.items()}:
+        if {name: value.shape for name, value in tensors.items()} != {n: a.shape for n, a in self.averages.items()}:
             raise CheckpointError(f"{path}: holds other weights than are trained; remove the checkpoint to begin again")
         for name, average in self.averages.items():
-            average.copy_(found[name])
+            average.copy_(tensors[name])
 
 
 _UPDATE = ".lora_B."
@@ -231,17 +231,17 @@ def move_to_base(recipe: Recipe, model: Any, weights: dict[str, Any] | None) -> 
     """
     if not (share := recipe.training.base_share):
         return
-    trained = dict(model.named_parameters(remove_duplicate=False)) if weights is None else weights
+    current = dict(model.named_parameters(remove_duplicate=False)) if weights is None else weights
     with torch.no_grad():
         if recipe.adapter is not None:
-            for name, weight in trained.items():
+            for name, weight in current.items():
                 if _UPDATE in name:
                     weight.mul_(1 - share)
             return
-        moved: set[int] = set()  # the token embeddings have two names
+        addresses: set[int] = set()  # the token embeddings have two names
         for name, value in _base_weights(recipe):
-            if (weight := trained.get(name)) is not None and weight.data_ptr() not in moved:
-                moved.add(weight.data_ptr())
+            if (weight := current.get(name)) is not None and weight.data_ptr() not in addresses:
+                addresses.add(weight.data_ptr())
                 weight.copy_(weight.float().lerp(value.to(weight.device).float(), share))
 
 

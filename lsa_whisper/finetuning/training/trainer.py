@@ -211,12 +211,12 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         """Return the scores of the dev set and of the other dev sets, with the averaged weights if there are any."""
         with self.average.applied() if self.average else contextlib.nullcontext():
             metrics = dict(super().evaluate(eval_dataset, *args, **options))
-            others = self.dev_evaluation.others if self.dev_evaluation and eval_dataset is None else {}
-            for name, windows in others.items():
+            dev_sets = self.dev_evaluation.others if self.dev_evaluation and eval_dataset is None else {}
+            for name, windows in dev_sets.items():
                 loader = self.get_eval_dataloader(windows)
-                found = self.evaluation_loop(loader, "Evaluation", metric_key_prefix=f"eval_{name}").metrics
-                self.log(found)
-                metrics |= found
+                scores = self.evaluation_loop(loader, "Evaluation", metric_key_prefix=f"eval_{name}").metrics
+                self.log(scores)
+                metrics |= scores
         return metrics
 
     def finish_average(self) -> None:
@@ -255,10 +255,10 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
             predictions += self.dev_evaluation.decode(self.model, inputs | {"durations_s": durations_s})
         return None, predictions, labels
 
-    def _scores(self, found: Any) -> dict[str, float]:
+    def _scores(self, output: Any) -> dict[str, float]:
         assert self.dev_evaluation is not None
         step = self.state.global_step if self.is_world_process_zero() else None
-        return self.dev_evaluation.scores(self.evaluated, found.predictions, step)
+        return self.dev_evaluation.scores(self.evaluated, output.predictions, step)
 
     def eval_sampler(self, dataset: Any) -> Any:
         """Return the dev set in its own order; transformers would group it by length, too, and finds no lengths."""

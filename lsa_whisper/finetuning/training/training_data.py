@@ -89,13 +89,13 @@ def _order(
 ) -> torch.utils.data.Sampler[int] | None:
     """Return the sampler that draws the windows, without the lengths of their steps."""
 
-    def by_length(drawn: Any, epoch: int) -> Iterator[int]:
-        sampler = LengthGroupedSampler(train.durations[drawn].tolist(), step_windows, seed)
+    def by_length(indices: Any, epoch: int) -> Iterator[int]:
+        sampler = LengthGroupedSampler(train.durations[indices].tolist(), step_windows, seed)
         sampler.set_epoch(epoch)
-        return (int(drawn[place]) for place in sampler)
+        return (int(indices[place]) for place in sampler)
 
     corpora, share = recipe.data.corpora, recipe.data.spliced
-    if share is not None or any(one.weight != 1 for one in corpora.values()):
+    if share is not None or any(corpus.weight != 1 for corpus in corpora.values()):
         weights = draws_per_window(list(train.rows["corpus"]), corpora)
         if share is not None:
             weights = with_spliced_share(weights, train.spliced, train.durations, share)
@@ -178,8 +178,8 @@ class _Remembered:
 
     def _row(self, features: torch.Tensor, *arguments: Any, **settings: Any) -> torch.Tensor:
         key = hashlib.blake2b(features.detach().float().cpu().numpy().tobytes(), digest_size=16).digest()
-        if (kept := self._outputs.get(key)) is not None:
-            return kept.to(features.device)
+        if (output := self._outputs.get(key)) is not None:
+            return output.to(features.device)
         with torch.no_grad():
             hidden: torch.Tensor = self._forward(features, *arguments, **settings).last_hidden_state
         if self._bytes + hidden.nbytes <= _MAX_BYTES:

@@ -42,9 +42,9 @@ class ParameterCounts:
         """Trained and frozen together."""
         return self.trained + self.frozen
 
-    def bytes_in(self, one: int) -> float:
-        """Return the bytes of all weights if unquantized ones take ``one`` byte(s) each."""
-        return one * (self.total - self.quantized) + self.bytes_per_quantized * self.quantized
+    def bytes_in(self, width: int) -> float:
+        """Return the bytes of all weights if unquantized ones take ``width`` byte(s) each."""
+        return width * (self.total - self.quantized) + self.bytes_per_quantized * self.quantized
 
     def of_stage(self, part: StagePart) -> ParameterCounts:
         """Return the counts of a stage of a pipeline; an adapter has as much in it as its share of the weights."""
@@ -57,12 +57,12 @@ class ParameterCounts:
 
         Of an adapter's two factors, the one next to the divided dimension is divided: about half of it.
         """
-        matrices, kept = linear_layer_parameters(self.shape), 1 - 1 / layer_ranks
+        matrices, absent = linear_layer_parameters(self.shape), 1 - 1 / layer_ranks
         if self.frozen < self.shape.parameters:
             share = min(1.0, self.trained / self.shape.parameters)
-            return round(self.trained - share * kept * matrices), round(self.total - kept * matrices)
-        trained = round(self.trained * (1 - kept / 2))
-        return trained, trained + round(self.frozen - kept * matrices)
+            return round(self.trained - share * absent * matrices), round(self.total - absent * matrices)
+        trained = round(self.trained * (1 - absent / 2))
+        return trained, trained + round(self.frozen - absent * matrices)
 
     @classmethod
     @lru_cache(maxsize=256)
@@ -93,9 +93,9 @@ class ParameterCounts:
                 QUANTIZED_BYTES.get(adapter.quantize, 0),
             )
         sizes = {name: math.prod(shape.weights[name]) for name in trained_weights(shape, model or ModelSettings())}
-        trained, copied = sum(sizes.values()), shape.parameters if uses_base else 0
+        trained, base_copy = sum(sizes.values()), shape.parameters if uses_base else 0
         embeddings = sum(size for name, size in sizes.items() if ".embed_" in name)
-        return cls(trained, shape.parameters - trained, shape, base_copy=copied, embeddings=embeddings)
+        return cls(trained, shape.parameters - trained, shape, base_copy=base_copy, embeddings=embeddings)
 
 
 def linear_layer_parameters(shape: Shape) -> int:
@@ -118,7 +118,7 @@ def trained_weights(shape: Shape, model: ModelSettings) -> Iterator[str]:
 
 def adapter_parameters(shape: Shape, adapter: AdapterSettings) -> int:
     """Return the parameters of an adapter: ``rank * (in + out)`` per layer, DoRA's magnitudes, modules saved whole."""
-    saved = tuple(f"{name}." for name in adapter.modules_to_save)
+    prefixes = tuple(f"{name}." for name in adapter.modules_to_save)
     total = 0
     for name, size in shape.weights.items():
         stack, module = name.partition(".")[0], name.rpartition(".")[0]
@@ -129,7 +129,7 @@ def adapter_parameters(shape: Shape, adapter: AdapterSettings) -> int:
             and adapter.stacks in ("both", stack)
         ):
             total += adapter.rank * sum(size) + (size[0] if adapter.dora else 0)
-        if saved and f"{module}.".endswith(saved):
+        if prefixes and f"{module}.".endswith(prefixes):
             total += math.prod(size)
     return total
 

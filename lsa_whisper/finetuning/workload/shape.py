@@ -104,7 +104,7 @@ class Shape:
 @lru_cache
 def _weights(shape: Shape) -> Mapping[str, tuple[int, ...]]:
     d, mels = shape.width, shape.mels
-    found: dict[str, tuple[int, ...]] = {
+    shapes: dict[str, tuple[int, ...]] = {
         "encoder.conv1.weight": (d, mels, 3),
         "encoder.conv1.bias": (d,),
         "encoder.conv2.weight": (d, d, 3),
@@ -119,9 +119,9 @@ def _weights(shape: Shape) -> Mapping[str, tuple[int, ...]]:
         ("decoder", shape.decoder_layers, decoder),
     ):
         for number in range(layers):
-            found.update(_layer(f"{stack}.layers.{number}", attentions, d, shape.inner))
-        found.update(_with_bias(f"{stack}.layer_norm", d))
-    return found
+            shapes.update(_layer(f"{stack}.layers.{number}", attentions, d, shape.inner))
+        shapes.update(_with_bias(f"{stack}.layer_norm", d))
+    return shapes
 
 
 def _layer(name: str, attentions: Sequence[str], d: int, inner: int) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -190,8 +190,8 @@ def shape_of(model: str) -> Shape:
     if not (folder / "config.json").is_file():
         near = difflib.get_close_matches(name, published, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        known = ", ".join(published)
-        raise CheckpointError(f"{model}: neither a checkpoint folder nor a known size{hint}; sizes are {known}")
+        sizes = ", ".join(published)
+        raise CheckpointError(f"{model}: neither a checkpoint folder nor a known size{hint}; sizes are {sizes}")
     try:
         return shape_of_config(read_json(folder / "config.json"))
     except KeyError as missing:

@@ -70,14 +70,14 @@ def balanced(costs: Sequence[int], parts: int) -> tuple[int, ...]:
         sums.append(sums[-1] + cost)
 
     @functools.cache
-    def best(begin: int, left: int) -> tuple[int, tuple[int, ...]]:
-        if left == 1:
+    def best(begin: int, parts: int) -> tuple[int, tuple[int, ...]]:
+        if parts == 1:
             return sums[-1] - sums[begin], (len(costs) - begin,)
-        found = []
-        for end in range(begin + 1, len(costs) - left + 2):
-            slowest, sizes = best(end, left - 1)
-            found.append((max(sums[end] - sums[begin], slowest), (end - begin, *sizes)))
-        return min(found, key=lambda one: one[0])
+        divisions = []
+        for end in range(begin + 1, len(costs) - parts + 2):
+            slowest, sizes = best(end, parts - 1)
+            divisions.append((max(sums[end] - sums[begin], slowest), (end - begin, *sizes)))
+        return min(divisions, key=lambda division: division[0])
 
     return best(0, parts)[1]
 
@@ -103,24 +103,24 @@ class StagePart:
 
     def parameters(self, model: Shape) -> int:
         """Return the parameters; the token embeddings are in the first stage of the decoder and in the last."""
-        found = self.encoder_layers * model.encoder_layer + self.decoder_layers * model.decoder_layer
+        total = self.encoder_layers * model.encoder_layer + self.decoder_layers * model.decoder_layer
         if self.is_first:
-            found += model.count("encoder.conv") + model.count("encoder.embed_positions")
+            total += model.count("encoder.conv") + model.count("encoder.embed_positions")
         if self.starts_decoder:
-            found += model.count("decoder.embed_positions")
-        return found + (model.count("decoder.embed_tokens") if self.starts_decoder or self.is_last else 0)
+            total += model.count("decoder.embed_positions")
+        return total + (model.count("decoder.embed_tokens") if self.starts_decoder or self.is_last else 0)
 
 
 def stage_parts(shape: Shape, stages: int) -> tuple[StagePart, ...]:
     """Return the stages of a model."""
-    found, begin, total = [], 0, shape.encoder_layers + shape.decoder_layers
+    parts, begin, total = [], 0, shape.encoder_layers + shape.decoder_layers
     for size in stage_layers(shape, stages):
         end = begin + size
         encoder = max(0, min(end, shape.encoder_layers) - begin)
         starts = begin <= shape.encoder_layers < end
-        found.append(StagePart(encoder, size - encoder, begin == 0, starts, end == total))
+        parts.append(StagePart(encoder, size - encoder, begin == 0, starts, end == total))
         begin = end
-    return tuple(found)
+    return tuple(parts)
 
 
 def idle_share(shape: Shape, stages: int, micro_batches: int) -> float:

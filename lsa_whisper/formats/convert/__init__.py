@@ -22,7 +22,7 @@ from lsa_whisper.formats.convert.files import ConvertibleFile, OutputFolder, lis
 from lsa_whisper.formats.reading import NOTATIONS, FoundTranscript, ReadingOptions, read_transcripts
 from lsa_whisper.formats.reading.conventions import Conventions, read_conventions
 from lsa_whisper.system.files import FailedFile, failure_exit_code
-from lsa_whisper.system.interpreter import without_collector
+from lsa_whisper.system.process import without_collector
 from lsa_whisper.system.terminal import TerminalTable, render_text
 from lsa_whisper.system.umask import private_umask
 
@@ -36,7 +36,7 @@ class Converted:
 
     Attributes:
         out: The output folder.
-        written: The files in it that are up to date now.
+        files: The files in it that are up to date now.
         failed_files: Files that could not be converted, and why.
         losses: What was lost, by file and kind, with the first place.
         notes: What a person should know, with the file.
@@ -45,7 +45,7 @@ class Converted:
     """
 
     out: Path
-    written: list[Path] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
     failed_files: list[FailedFile] = field(default_factory=list)
     losses: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -59,15 +59,19 @@ class Converted:
 
     def table(self) -> str:
         """Return counts, problems and notes to print."""
-        rows = [["converted", str(len(self.written))], ["failed", str(len(self.failed_files))]]
+        rows = [["converted", str(len(self.files))], ["failed", str(len(self.failed_files))]]
         table = TerminalTable(f"Converted to {self.out}", ("files", ""), rows)
-        held = [(name, getattr(self.before, name), getattr(self.after, name)) for name in _COUNTED]
-        kept = TerminalTable(
-            "Held", ("", "before", "after"), [[name, _cell(one), _cell(two)] for name, one, two in held]
+        values = [(name, getattr(self.before, name), getattr(self.after, name)) for name in _COUNTED]
+        counts = TerminalTable(
+            "Held", ("", "before", "after"), [[name, _cell(before), _cell(after)] for name, before, after in values]
         )
-        failed = _first([file.reason for file in self.failed_files], "failed")
+        failures = _first([file.reason for file in self.failed_files], "failed")
         return render_text(
-            table, *([kept] if self.written else []), *failed, *_first(self.losses, "lost"), *_first(self.notes, "note")
+            table,
+            *([counts] if self.files else []),
+            *failures,
+            *_first(self.losses, "lost"),
+            *_first(self.notes, "note"),
         )
 
 
@@ -75,9 +79,9 @@ def _cell(count: int | None) -> str:
     return "" if count is None else str(count)
 
 
-def _first(lines: list[str], what: str) -> list[str]:
-    more = [f"{what}: and {len(lines) - _LISTED} more"] if len(lines) > _LISTED else []
-    return [f"{what}: {line}" for line in lines[:_LISTED]] + more
+def _first(lines: list[str], kind: str) -> list[str]:
+    more = [f"{kind}: and {len(lines) - _LISTED} more"] if len(lines) > _LISTED else []
+    return [f"{kind}: {line}" for line in lines[:_LISTED]] + more
 
 
 __all__ = ["Converted", "convert"]
@@ -122,15 +126,15 @@ def convert(
         LsaWhisperError: An option is wrong, or the output cannot be written.
     """
     _check(out, format, notation, speaker, headers)
-    known = read_conventions(conventions) if conventions else Conventions()
-    options = ReadingOptions(language, speaker, notation, known, infer_marks, headers)
+    rules = read_conventions(conventions) if conventions else Conventions()
+    options = ReadingOptions(language, speaker, notation, rules, infer_marks, headers)
     files = list_convertible(inputs, format=format, suffixes=from_)
     converted, folder = Converted(Path(out)), OutputFolder(Path(out))
     for file in files:
         try:
             with without_collector():
-                for found in read_transcripts(file.path, options):
-                    _convert_one(found, file, folder, format, converted, lossless=lossless)
+                for result in read_transcripts(file.path, options):
+                    _convert_one(result, file, folder, format, converted, lossless=lossless)
         except DiskError:
             raise
         except LsaWhisperError as error:
@@ -153,7 +157,7 @@ def _check(out: Path, format: str, notation: str, speaker: str, headers: Path | 
 
 
 def _convert_one(
-    found: FoundTranscript,
+    result: FoundTranscript,
     file: ConvertibleFile,
     folder: OutputFolder,
     format: str,
@@ -162,34 +166,34 @@ def _convert_one(
     lossless: bool,
 ) -> None:
     """Write one transcript, and add its counts, losses and notes to ``converted``."""
-    transcript = found.transcript
+    transcript = result.transcript
     if (
         format in TIMED_FORMATS
         and transcript.utterances
         and not any(utterance.span for utterance in transcript.utterances)
     ):
-        untimed = ", ".join(name for name in FORMAT_SUFFIXES if name not in TIMED_FORMATS)
+        choices = ", ".join(name for name in FORMAT_SUFFIXES if name not in TIMED_FORMATS)
         raise FormatError(
-            f"{file.path}: no utterance has times, which {format} needs; `align` adds them, or choose one of {untimed}"
+            f"{file.path}: no utterance has times, which {format} needs; `align` adds them, or choose one of {choices}"
         )
-    name = found.name or file.path.stem
+    name = result.name or file.path.stem
     recording = _recording(file.path, name) if format == "eaf" else None
     text = formats.serialize(transcript, format, recording=recording)
     before = after = counts_of(transcript)
-    losses = losses_of_reading(found)
+    losses = losses_of_reading(result)
     if format != "cha":
-        left = read_back(text, transcript, format)
-        after = kept_counts(transcript, left)
-        losses += losses_of_writing(transcript, left)
-    if found.texts is not None:
-        before = TranscriptCounts(found.texts, found.words, None, found.times)
+        copy = read_back(text, transcript, format)
+        after = kept_counts(transcript, copy)
+        losses += losses_of_writing(transcript, copy)
+    if result.texts is not None:
+        before = TranscriptCounts(result.texts, result.words, None, result.times)
     if lossless and losses:
         raise FormatError(f"{file.path}: would lose {'; '.join(map(str, losses))}; leave out `lossless` to convert it")
     path = folder.write(file.place / f"{name}.{FORMAT_SUFFIXES[format]}", text, source=file.path)
-    converted.written.append(path)
+    converted.files.append(path)
     converted.before, converted.after = converted.before + before, converted.after + after
     converted.losses += [f"{file.path}: {loss}" for loss in losses]
-    converted.notes += [f"{file.path}: {note}" for note in found.notes if note not in found.lost]
+    converted.notes += [f"{file.path}: {note}" for note in result.notes if note not in result.losses]
 
 
 def _recording(path: Path, name: str) -> Path | None:
@@ -197,4 +201,4 @@ def _recording(path: Path, name: str) -> Path | None:
     from lsa_whisper.audio import AUDIO_SUFFIXES  # 0.1 s, which other formats need not wait for
 
     beside = (path.with_name(f"{name}{suffix}") for suffix in AUDIO_SUFFIXES)
-    return next((each for each in beside if each.is_file()), None)
+    return next((candidate for candidate in beside if candidate.is_file()), None)

@@ -32,8 +32,8 @@ class TranscriptCounts:
 
     def __add__(self, other: TranscriptCounts) -> TranscriptCounts:
         """Return the sums; that of marks is unknown if one is."""
-        known = self.marks is not None and other.marks is not None
-        marks = (self.marks or 0) + (other.marks or 0) if known else None
+        complete = self.marks is not None and other.marks is not None
+        marks = (self.marks or 0) + (other.marks or 0) if complete else None
         return TranscriptCounts(
             self.utterances + other.utterances, self.words + other.words, marks, self.times + other.times
         )
@@ -63,10 +63,10 @@ def counts_of(transcript: Transcript) -> TranscriptCounts:
     return TranscriptCounts(len(transcript.utterances), words, marks, times)
 
 
-def _words_and_marks(each: Utterance) -> tuple[int, int]:
-    if is_simple(each.text):
-        return count_simple(each.text)
-    return len(transcribed_words(each)), len(each.events())
+def _words_and_marks(utterance: Utterance) -> tuple[int, int]:
+    if is_simple(utterance.text):
+        return count_simple(utterance.text)
+    return len(transcribed_words(utterance)), len(utterance.events())
 
 
 def transcribed_words(utterance: Utterance) -> list[str]:
@@ -74,18 +74,21 @@ def transcribed_words(utterance: Utterance) -> list[str]:
     return [word for word in utterance.verbatim() if word not in UNTRANSCRIBED]
 
 
-def losses_of_reading(found: FoundTranscript) -> list[Loss]:
+def losses_of_reading(result: FoundTranscript) -> list[Loss]:
     """Return what is lost on the way from another format to CHAT."""
-    lost = [Loss(text, 1) for text in found.lost]
-    return [Loss("words", found.lost_words, found.lost_place), *lost] if found.lost_words else lost
+    losses = [Loss(text, 1) for text in result.losses]
+    return [Loss("words", result.lost_words, result.lost_place), *losses] if result.lost_words else losses
 
 
 def read_back(text: str | bytes, transcript: Transcript, format: str) -> Transcript:
     """Return what a program reads from ``text``, which is ``transcript`` in this format; nothing may be there."""
     if format in FOR_PEOPLE:  # each utterance stands there as it is
-        shown = NOTES if format == "docx" else ()
-        kept = ((each, tuple(tier for tier in each.tiers if tier.name in shown)) for each in transcript.utterances)
-        return Transcript([replace(each, tiers=tiers) for each, tiers in kept])
+        names = NOTES if format == "docx" else ()
+        rows = (
+            (utterance, tuple(tier for tier in utterance.tiers if tier.name in names))
+            for utterance in transcript.utterances
+        )
+        return Transcript([replace(utterance, tiers=tiers) for utterance, tiers in rows])
     data = text if isinstance(text, bytes) else text.encode(errors="replace")
     suffix = f".{FORMAT_SUFFIXES[format].lower()}"
     module = import_module(f"lsa_whisper.formats.reading.{READABLE[suffix]}")
@@ -99,32 +102,32 @@ def read_back(text: str | bytes, transcript: Transcript, format: str) -> Transcr
 
 def losses_of_writing(before: Transcript, after: Transcript) -> Iterator[Loss]:
     """Yield what ``before`` holds and ``after`` does not, by kind."""
-    said, left = before.utterances, after.utterances
-    yield from _loss("utterances", said, left, lambda each: 1, lambda each: tuple(each.verbatim()))
-    yield from _lost_words(said, left)
-    yield from _loss("marks", said, left, lambda each: _words_and_marks(each)[1], lambda each: tuple(each.events()))
-    yield from _loss("times", said, left, lambda each: each.span is not None, lambda each: each.span)
-    yield from _loss("word times", said, left, lambda each: len(each.word_times), lambda each: tuple(each.word_times))
-    yield from _loss("dependent tiers", said, left, lambda each: len(_tiers(each)), _tiers)
-    headers, kept = _headers(before), Counter(line.name for line in _headers(after))
-    counted = ((line, [one.name for one in headers[: at + 1]].count(line.name)) for at, line in enumerate(headers))
-    lost = [line for line, number in counted if number > kept[line.name]]
-    if lost:
-        yield Loss("headers", len(lost), f"line {lost[0].number}")
+    old, new = before.utterances, after.utterances
+    yield from _loss("utterances", old, new, lambda turn: 1, lambda turn: tuple(turn.verbatim()))
+    yield from _lost_words(old, new)
+    yield from _loss("marks", old, new, lambda turn: _words_and_marks(turn)[1], lambda turn: tuple(turn.events()))
+    yield from _loss("times", old, new, lambda turn: turn.span is not None, lambda turn: turn.span)
+    yield from _loss("word times", old, new, lambda turn: len(turn.word_times), lambda turn: tuple(turn.word_times))
+    yield from _loss("dependent tiers", old, new, lambda turn: len(_tiers(turn)), _tiers)
+    headers, remaining = _headers(before), Counter(line.name for line in _headers(after))
+    rows = ((line, [head.name for head in headers[: at + 1]].count(line.name)) for at, line in enumerate(headers))
+    missing = [line for line, number in rows if number > remaining[line.name]]
+    if missing:
+        yield Loss("headers", len(missing), f"line {missing[0].number}")
 
 
 def _lost_words(before: Iterable[Utterance], after: Iterable[Utterance]) -> Iterator[Loss]:
-    left = _words(after)
-    lost, first = 0, ""
-    for each in before:
-        for word in transcribed_words(each):
-            if left[_bare(word)]:
-                left[_bare(word)] -= 1
+    remaining = _words(after)
+    count, first = 0, ""
+    for utterance in before:
+        for word in transcribed_words(utterance):
+            if remaining[_bare(word)]:
+                remaining[_bare(word)] -= 1
             else:
-                lost += 1
-                first = first or f"line {each.line or 1}"
-    if lost:
-        yield Loss("words", lost, first)
+                count += 1
+                first = first or f"line {utterance.line or 1}"
+    if count:
+        yield Loss("words", count, first)
 
 
 def _words(utterances: Iterable[Utterance]) -> Counter[str]:
@@ -149,21 +152,21 @@ def _loss(
     size: Callable[[Utterance], int],
     key: Callable[[Utterance], Hashable],
 ) -> Iterator[Loss]:
-    kept = list(after)
-    count = sum(map(size, before)) - sum(map(size, kept))
+    copies = list(after)
+    count = sum(map(size, before)) - sum(map(size, copies))
     if count <= 0:
         return
-    left = Counter(map(key, kept))
-    for each in before:
-        if size(each) and not left[key(each)]:
-            yield Loss(kind, count, f"line {each.line or 1}")
+    remaining = Counter(map(key, copies))
+    for utterance in before:
+        if size(utterance) and not remaining[key(utterance)]:
+            yield Loss(kind, count, f"line {utterance.line or 1}")
             return
-        left[key(each)] -= 1
+        remaining[key(utterance)] -= 1
     yield Loss(kind, count)
 
 
-def _tiers(each: Utterance) -> tuple[str, ...]:
-    return tuple(tier.name for tier in each.tiers if tier.name and tier.name != "%wor")
+def _tiers(utterance: Utterance) -> tuple[str, ...]:
+    return tuple(tier.name for tier in utterance.tiers if tier.name and tier.name != "%wor")
 
 
 def _headers(transcript: Transcript) -> list[Line]:

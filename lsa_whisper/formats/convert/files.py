@@ -42,33 +42,33 @@ def list_convertible(inputs: Sequence[Path], *, format: str, suffixes: Sequence[
     Raises:
         FormatError: An input is missing, or a folder has no readable file.
     """
-    allowed = tuple(f".{suffix.lower().lstrip('.')}" for suffix in suffixes)
-    if unknown := [each for each in allowed if not is_readable(Path(f"a{each}"))]:
+    extensions = tuple(f".{suffix.lower().lstrip('.')}" for suffix in suffixes)
+    if unknown := [extension for extension in extensions if not is_readable(Path(f"a{extension}"))]:
         raise FormatError(f"`from_={unknown[0]}`: no transcripts of such files can be read; choose slt, eaf, json ...")
-    found: list[ConvertibleFile] = []
-    for named in map(Path, inputs):
-        if not named.exists():
-            raise FormatError(f"{named}: no such file or folder; check the path")
-        if named.is_dir():
-            inside = list(_inside(named, format, allowed))
+    files: list[ConvertibleFile] = []
+    for path in map(Path, inputs):
+        if not path.exists():
+            raise FormatError(f"{path}: no such file or folder; check the path")
+        if path.is_dir():
+            inside = list(_inside(path, format, extensions))
             if not inside:
-                what = f"file of {', '.join(allowed)}" if allowed else "transcript of another format"
-                raise FormatError(f"{named}: has no {what} that can be read; check the folder, or name the files")
-            found += inside
+                kind = f"file of {', '.join(extensions)}" if extensions else "transcript of another format"
+                raise FormatError(f"{path}: has no {kind} that can be read; check the folder, or name the files")
+            files += inside
         else:
-            found.append(ConvertibleFile(named))
-    return found
+            files.append(ConvertibleFile(path))
+    return files
 
 
-def _inside(folder: Path, format: str, allowed: tuple[str, ...]) -> Iterator[ConvertibleFile]:
+def _inside(folder: Path, format: str, extensions: tuple[str, ...]) -> Iterator[ConvertibleFile]:
     seen: set[Path] = set()
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for path in (Path(place, name) for name in sorted(names) if not name.startswith(".")):
-            readable = path.name.lower().endswith(allowed) if allowed else path.suffix.lower() != f".{format}"
+            readable = path.name.lower().endswith(extensions) if extensions else path.suffix.lower() != f".{format}"
             if path in seen or not readable or not is_readable(path) or not path.is_file():
                 continue
-            if not allowed and not _has_sign(path):
+            if not extensions and not _has_sign(path):
                 continue
             if path.name.lower().endswith(".words.xml"):
                 seen.update(nxt_files(path))
@@ -97,13 +97,13 @@ class OutputFolder:
         """Write below ``folder``, which is made with the first file."""
         self._folder = folder
         self._sources: dict[Path, Path] = {}
-        self._known: dict[str, str] = {}
+        self._digests: dict[str, str] = {}
         try:
-            found = plain_json.read(folder / _LIST)
+            digests = plain_json.read(folder / _LIST)
         except (OSError, ValueError):  # absent or damaged: then no file may be replaced
-            found = {}
-        if isinstance(found, dict):
-            self._known = {str(name): str(digest) for name, digest in found.items()}
+            digests = {}
+        if isinstance(digests, dict):
+            self._digests = {str(name): str(digest) for name, digest in digests.items()}
 
     def write(self, place: Path, text: str | bytes, *, source: Path) -> Path:
         """Write ``text`` to the file at ``place`` below the folder, and return its path.
@@ -125,19 +125,19 @@ class OutputFolder:
         verify_inside(path, self._folder)
         if path.is_dir():
             raise LsaWhisperError(f"{path}: is a folder; choose another output folder")
-        old = hashlib.sha256(read_own(path)).hexdigest() if path.exists() else None
-        if old not in (None, digest, self._known.get(place.as_posix())):
+        earlier = hashlib.sha256(read_own(path)).hexdigest() if path.exists() else None
+        if earlier not in (None, digest, self._digests.get(place.as_posix())):
             raise LsaWhisperError(
                 f"{path}: was not written by convert, or was changed since; move it, or choose another output folder"
             )
         with convert_disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-        if old != digest:
+        if earlier != digest:
             write_atomic(data, path)
-        self._known[place.as_posix()] = digest
+        self._digests[place.as_posix()] = digest
         return path
 
     def save(self) -> None:
         """Write the list of fingerprints, if a file was written."""
         if self._sources and self._folder.is_dir():
-            write_atomic(plain_json.serialize(self._known) + "\n", self._folder / _LIST)
+            write_atomic(plain_json.serialize(self._digests) + "\n", self._folder / _LIST)

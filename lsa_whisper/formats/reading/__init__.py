@@ -66,7 +66,7 @@ class FoundTranscript:
         name: The recording's name.
         transcript: The transcript as CHAT.
         notes: What a person should know of it, in sentences, and what was left out.
-        lost: What was left out.
+        losses: What was left out.
         texts: The number of texts in the file; ``None`` of a CHAT file.
         words: The number of words in them.
         times: The number of texts with times.
@@ -77,7 +77,7 @@ class FoundTranscript:
     name: str
     transcript: Transcript
     notes: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
+    losses: tuple[str, ...] = ()
     texts: int | None = None
     words: int = 0
     times: int = 0
@@ -104,17 +104,17 @@ def read_transcripts(path: Path | str, options: ReadingOptions | None = None) ->
     path, options = Path(path), options or ReadingOptions()
     suffix = _suffix(path)
     if suffix is None:
-        known = ", ".join(READABLE)
-        raise FormatError(f"{path}: transcripts are read from {known}; convert it first, or rename the file")
+        suffixes = ", ".join(READABLE)
+        raise FormatError(f"{path}: transcripts are read from {suffixes}; convert it first, or rename the file")
     if suffix == ".cha" or (suffix == ".txt" and _CHAT.match(decode_bytes(read_bytes(path), str(path)))):
         transcript = chat.read(path)
         if not transcript.utterances:
             raise FormatError(f"{path}: contains no utterance; a main tier begins with * and a speaker code")
         return [FoundTranscript(path.stem.removesuffix(".cha"), transcript)]
-    found = [_found(source, path, options) for source in read_sources(path, options)]
-    if not found:
+    transcripts = [_found(source, path, options) for source in read_sources(path, options)]
+    if not transcripts:
         raise FormatError(f"{path}: contains no words; is it the right file?")
-    return found
+    return transcripts
 
 
 def read_sources(path: Path, options: ReadingOptions) -> list[Source]:
@@ -141,8 +141,8 @@ def read_sources(path: Path, options: ReadingOptions) -> list[Source]:
 def nxt_files(path: Path) -> list[Path]:
     """Return the files of the meeting whose NXT words stand in ``path``, one for each speaker, ``path`` first."""
     meeting = path.name.partition(".")[0]
-    others = (each for each in path.parent.iterdir() if each.name.startswith(f"{meeting}."))
-    return [path, *sorted(other for other in others if _suffix(other) == ".words.xml" and other != path)]
+    files = (file for file in path.parent.iterdir() if file.name.startswith(f"{meeting}."))
+    return [path, *sorted(file for file in files if _suffix(file) == ".words.xml" and file != path)]
 
 
 def _headers(source: Source, headers: Path) -> list[str]:
@@ -159,10 +159,10 @@ def _found(source: Source, path: Path, options: ReadingOptions) -> FoundTranscri
     if not transcript.utterances:
         raise FormatError(f"{path}: contains no words{f' of {source.name}' if source.name else ''}; is it complete?")
     transcript.path = str(path)
-    words, lost, place = lost_words(source, transcript)
-    times = sum(each.span is not None for each in source.spoken)
-    notes, left_out = (*source.notes, *source.lost), tuple(source.lost)
-    return FoundTranscript(source.name, transcript, notes, left_out, len(source.spoken), words, times, lost, place)
+    words, missing, place = lost_words(source, transcript)
+    times = sum(turn.span is not None for turn in source.spoken)
+    notes, left_out = (*source.notes, *source.losses), tuple(source.losses)
+    return FoundTranscript(source.name, transcript, notes, left_out, len(source.spoken), words, times, missing, place)
 
 
 def _suffix(path: Path) -> str | None:

@@ -33,26 +33,26 @@ _MIN_WORDS = 0.7
 
 def segment_utterances(segments: list[Any], place: str) -> Iterator[SpokenText]:
     """Yield the segments of Whisper's programs; words may be ``word`` or ``text``, speakers are WhisperX's."""
-    for each, here in rows(segments, f"{place}: segment"):
-        listed = each.get("words", each.get("result"))  # "result" is Vosk's
-        words = tuple(_segment_words(listed, here))
-        text = each.get("text")
+    for segment, here in rows(segments, f"{place}: segment"):
+        entries = segment.get("words", segment.get("result"))  # "result" is Vosk's
+        words = tuple(_segment_words(entries, here))
+        text = segment.get("text")
         if not isinstance(text, str):
             text = " ".join(word for word, _ in words)
         timed_words = [at for _, at in words if at]
-        span = span_of_seconds(each.get("start"), each.get("end"), here)
+        span = span_of_seconds(segment.get("start"), segment.get("end"), here)
         span = span or (timed_words[0] | timed_words[-1] if timed_words else None)
-        speaker = _speaker(each)
-        by_word = [_speaker(word) for word in listed] if words and listed and not speaker else []
+        speaker = _speaker(segment)
+        by_word = [_speaker(word) for word in entries] if words and entries and not speaker else []
         if any(by_word) and len(by_word) == len(words) and all(at for _, at in words):
             yield from utterances_of(
-                RecognizedWord(word, at, who, here) for (word, at), who in zip(words, by_word, strict=True) if at
+                RecognizedWord(word, at, name, here) for (word, at), name in zip(words, by_word, strict=True) if at
             )
         elif text.strip():
             complete = len(words) == len(text.split())
             spoken = " ".join(word for word, _ in words) if complete else text
-            timed = words if any(at for _, at in words) else ()
-            yield SpokenText(speaker, spoken, span, timed, place=here)
+            times = words if any(at for _, at in words) else ()
+            yield SpokenText(speaker, spoken, span, times, place=here)
 
 
 def _speaker(row: Mapping[str, Any]) -> str:
@@ -61,66 +61,66 @@ def _speaker(row: Mapping[str, Any]) -> str:
 
 
 def _segment_words(words: Any, place: str) -> Iterator[tuple[str, TimeSpan | None]]:
-    for each in words if isinstance(words, list) else ():
-        if not isinstance(each, Mapping):
+    for entry in words if isinstance(words, list) else ():
+        if not isinstance(entry, Mapping):
             raise FormatError(f"{place}: a word is not an object; write the file again")
-        word = each.get("word", each.get("text"))
-        span = span_of_seconds(each.get("start"), each.get("end"), place)
+        word = entry.get("word", entry.get("text"))
+        span = span_of_seconds(entry.get("start"), entry.get("end"), place)
         if isinstance(word, str) and word.strip():
             yield word.strip().replace(" ", "_"), span
 
 
 def chunk_utterances(chunks: Sequence[Any], place: str, language: str | None = None) -> Iterator[SpokenText]:
     """Yield the utterances of a pipeline's ``chunks``, which are words or sentences."""
-    found: list[RecognizedWord] = []
-    for number, each in enumerate(chunks, start=1):
+    words: list[RecognizedWord] = []
+    for number, chunk in enumerate(chunks, start=1):
         here = f"{place}: chunk {number}"
-        if not isinstance(each, Mapping) or not isinstance(each.get("text"), str):
+        if not isinstance(chunk, Mapping) or not isinstance(chunk.get("text"), str):
             raise FormatError(f"{here}: has no text; write the file again")
-        times = each.get("timestamp")
+        times = chunk.get("timestamp")
         start, end = times if isinstance(times, list | tuple) and len(times) == 2 else (None, None)
         if isinstance(start, int | float) and isinstance(end, int | float) and end < start < inf:
             start = end = None  # where two windows overlap, the pipeline may write an end before the start
         span = span_of_seconds(start, start if end is None else end, here)
-        if each["text"].strip():
-            found.append(RecognizedWord(each["text"].strip(), span or TimeSpan(0, 0), "", here))
-    single = sum(len(each.text.split()) == 1 for each in found)
-    if found and single >= _MIN_WORDS * len(found):
-        yield from utterances_of(found, language)
+        if chunk["text"].strip():
+            words.append(RecognizedWord(chunk["text"].strip(), span or TimeSpan(0, 0), "", here))
+    single = sum(len(word.text.split()) == 1 for word in words)
+    if words and single >= _MIN_WORDS * len(words):
+        yield from utterances_of(words, language)
     else:
-        for chunk in found:
-            span = chunk.span if chunk.span.end_ms else None  # the last one may have no end, which a note says
-            yield SpokenText("", chunk.text, span, place=chunk.place)
+        for word in words:
+            span = word.span if word.span.end_ms else None  # the last one may have no end, which a note says
+            yield SpokenText("", word.text, span, place=word.place)
 
 
 def batchalign_utterances(content: Sequence[Any], place: str) -> Iterator[SpokenText]:
     """Yield the utterances of a Batchalign document: words with times in milliseconds, under a tier with an id."""
-    for number, each in enumerate(content, start=1):
+    for number, entry in enumerate(content, start=1):
         here = f"{place}: utterance {number}"
-        if not isinstance(each, Mapping) or not isinstance(each.get("content"), list):
+        if not isinstance(entry, Mapping) or not isinstance(entry.get("content"), list):
             continue
-        tier = each.get("tier")
+        tier = entry.get("tier")
         speaker = tier.get("id") if isinstance(tier, Mapping) else None
         forms, words = [], []
-        for form in each["content"]:
+        for form in entry["content"]:
             if isinstance(form, Mapping) and isinstance(form.get("text"), str):
                 forms.append(form["text"])
                 if (at := _milliseconds(form.get("time"), here)) is not None:
                     words.append((form["text"], at))
-        text = each["text"] if isinstance(each.get("text"), str) else " ".join(forms)
-        span = _span_or_words(each.get("time"), words, here)
+        text = entry["text"] if isinstance(entry.get("text"), str) else " ".join(forms)
+        span = _span_or_words(entry.get("time"), words, here)
         yield SpokenText(speaker if isinstance(speaker, str) else "", text, span, tuple(words), place=here)
 
 
 def _milliseconds(time: Any, place: str) -> TimeSpan | None:
-    if not isinstance(time, list | tuple) or len(time) != 2 or not all(isinstance(one, int | float) for one in time):
+    if not isinstance(time, list | tuple) or len(time) != 2 or not all(isinstance(edge, int | float) for edge in time):
         return None
     return span_of_seconds(time[0] / 1000, time[1] / 1000, place)
 
 
 def _span_or_words(time: Any, words: Sequence[tuple[str, TimeSpan]], place: str) -> TimeSpan | None:
-    found = _milliseconds(time, place)
-    return found or (words[0][1] | words[-1][1] if words else None)
+    span = _milliseconds(time, place)
+    return span or (words[0][1] | words[-1][1] if words else None)
 
 
 def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
@@ -131,7 +131,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     """
     text = decode_bytes(data, place)
     try:
-        found = plain_json.parse(text)
+        document = plain_json.parse(text)
     except ValueError as error:
         manifest = list(manifest_rows(text, place)) if text.count("\n") and text.lstrip()[:1] == "{" else []
         if manifest:
@@ -139,38 +139,40 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         line = getattr(error, "lineno", 1)
         reason = getattr(error, "msg", None) or str(error)
         raise FormatError(f"{place}:{line}: is not complete JSON ({reason}); copy it again from its source") from error
-    if isinstance(found, list) and is_tasks(found):
-        return task_sources(found, place)
-    if isinstance(found, dict) and is_manifest_row(found):
-        return manifest_sources([(found, f"{place}:1")], Path(place).parent)
+    if isinstance(document, list) and is_tasks(document):
+        return task_sources(document, place)
+    if isinstance(document, dict) and is_manifest_row(document):
+        return manifest_sources([(document, f"{place}:1")], Path(place).parent)
     notes: list[str] = []
     with without_damaged_times(notes):
-        source = _recording(found, place)
+        source = _recording(document, place)
     source.notes += notes
     return [source]
 
 
-def _recording(found: Any, place: str) -> Source:
+def _recording(document: Any, place: str) -> Source:
     source = Source(Path(place).stem, notation="plain", has_segments=True)
-    if isinstance(found, list):
-        found = {_name_of_list(found): found}
-    if not isinstance(found, Mapping):
-        raise FormatError(f"{place}: is not a transcript of a speech recognizer; it holds {type(found).__name__} only")
-    language = found.get("language")
+    if isinstance(document, list):
+        document = {_name_of_list(document): document}
+    if not isinstance(document, Mapping):
+        raise FormatError(
+            f"{place}: is not a transcript of a speech recognizer; it holds {type(document).__name__} only"
+        )
+    language = document.get("language")
     source.language = language if isinstance(language, str) and language else None
-    if isinstance(found.get("utterances"), list) and isinstance(found.get("participants"), Mapping):
-        _own(found, source, place)
-    elif isinstance(found.get("segments"), list):
-        source.spoken = list(segment_utterances(found["segments"], place))
-    elif isinstance(found.get("chunks"), list):
-        source.spoken = list(chunk_utterances(found["chunks"], place, source.language))
-    elif isinstance(found.get("content"), list):
+    if isinstance(document.get("utterances"), list) and isinstance(document.get("participants"), Mapping):
+        _own(document, source, place)
+    elif isinstance(document.get("segments"), list):
+        source.spoken = list(segment_utterances(document["segments"], place))
+    elif isinstance(document.get("chunks"), list):
+        source.spoken = list(chunk_utterances(document["chunks"], place, source.language))
+    elif isinstance(document.get("content"), list):
         source.has_segments = False
-        source.spoken = list(batchalign_utterances(found["content"], place))
-    elif recognizer := next((each for each in RECOGNIZERS.values() if each.matches(found)), None):
-        recognizer.read(found, source, place)
-    elif isinstance(found.get("text"), str):
-        source.spoken = [SpokenText("", found["text"], place=place)]
+        source.spoken = list(batchalign_utterances(document["content"], place))
+    elif recognizer := next((candidate for candidate in RECOGNIZERS.values() if candidate.matches(document)), None):
+        recognizer.read(document, source, place)
+    elif isinstance(document.get("text"), str):
+        source.spoken = [SpokenText("", document["text"], place=place)]
     else:
         raise FormatError(
             f"{place}: is not a form of JSON that is read: Whisper's programs (segments, chunks), Batchalign, NeMo, "
@@ -179,50 +181,50 @@ def _recording(found: Any, place: str) -> Source:
     return source
 
 
-def _name_of_list(found: list[Any]) -> str:
+def _name_of_list(items: list[Any]) -> str:
     """Return the field that a list alone would have in an object."""
-    known = [each for each in found if isinstance(each, Mapping)]
-    if any(map(RECOGNIZERS["Azure"].matches, known)):
+    objects = [item for item in items if isinstance(item, Mapping)]
+    if any(map(RECOGNIZERS["Azure"].matches, objects)):
         return "phrases"
-    if known and all("word" in each and "text" not in each for each in known):
+    if objects and all("word" in item and "text" not in item for item in objects):
         return "words"
-    return "transcript" if are_turns(found) else "segments"
+    return "transcript" if are_turns(items) else "segments"
 
 
-def _own(found: Mapping[str, Any], source: Source, place: str) -> None:
+def _own(document: Mapping[str, Any], source: Source, place: str) -> None:
     """Add the utterances of the JSON that ``transcribe`` and ``convert`` write."""
     source.notation = "chat"
-    source.media = found["media"] if isinstance(found.get("media"), str) else None
-    languages = found.get("languages") or [None]
+    source.media = document["media"] if isinstance(document.get("media"), str) else None
+    languages = document.get("languages") or [None]
     source.language = languages[0] if isinstance(languages, list) and isinstance(languages[0], str) else None
-    source.headers = _own_headers(found, source)
-    for number, each in enumerate(found["utterances"]):
+    source.headers = _own_headers(document, source)
+    for number, entry in enumerate(document["utterances"]):
         here = f"{place}: utterance {number + 1}"
-        if not isinstance(each, Mapping) or not isinstance(each.get("chat"), str):
+        if not isinstance(entry, Mapping) or not isinstance(entry.get("chat"), str):
             raise FormatError(f"{here}: has no text 'chat'; write the file again")
-        words = each.get("words") if isinstance(each.get("words"), list) else []
-        timed = tuple(
+        words = entry.get("words") if isinstance(entry.get("words"), list) else []
+        word_times = tuple(
             (str(word.get("word")), at)
             for word in words or ()
             if isinstance(word, Mapping) and (at := _ms(word.get("start_ms"), word.get("end_ms"), here))
         )
-        span = _ms(each.get("start_ms"), each.get("end_ms"), here)
-        source.spoken.append(SpokenText(str(each.get("speaker") or ""), each["chat"], span, timed, place=here))
+        span = _ms(entry.get("start_ms"), entry.get("end_ms"), here)
+        source.spoken.append(SpokenText(str(entry.get("speaker") or ""), entry["chat"], span, word_times, place=here))
 
 
-def _own_headers(found: Mapping[str, Any], source: Source) -> list[str]:
+def _own_headers(document: Mapping[str, Any], source: Source) -> list[str]:
     people = [
         Participant(str(code), str(role or "Participant"), "", source.language or "eng")
-        for code, role in found["participants"].items()
+        for code, role in document["participants"].items()
     ]
-    languages = [each for each in found.get("languages") or () if isinstance(each, str)] or ["eng"]
-    made = compose(languages=languages, participants=people, utterances=[])
+    languages = [language for language in document.get("languages") or () if isinstance(language, str)] or ["eng"]
+    transcript = compose(languages=languages, participants=people, utterances=[])
     media = [f"@Media:\t{source.media}, audio"] if source.media else []
     return [
-        line.raw.rstrip("\n") for line in made.headers if line.name in ("@Languages", "@Participants", "@ID")
+        line.raw.rstrip("\n") for line in transcript.headers if line.name in ("@Languages", "@Participants", "@ID")
     ] + media
 
 
 def _ms(start: object, end: object, place: str) -> TimeSpan | None:
-    scaled = [value / 1000 if plain_json.is_finite(value) else value for value in (start, end)]  # type: ignore[operator]
-    return span_of_seconds(scaled[0], scaled[1], place)
+    seconds = [value / 1000 if plain_json.is_finite(value) else value for value in (start, end)]  # type: ignore[operator]
+    return span_of_seconds(seconds[0], seconds[1], place)

@@ -79,7 +79,7 @@ def _repeated(ahead: Sequence[str], at: int, most: int) -> int:
     for length in range(min(most, MAX_REPEAT_LENGTH), 0, -1):
         if lowered[:length] == lowered[length : 2 * length]:
             return next(
-                each for each in range(1, length + 1) if lowered[each : 2 * length] == lowered[: 2 * length - each]
+                step for step in range(1, length + 1) if lowered[step : 2 * length] == lowered[: 2 * length - step]
             )
     return 0
 
@@ -127,7 +127,7 @@ class Brackets:
     unsure: Callable[[str], str]
     comments: list[str]
     tags: list[str]
-    kept: list[str] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
 
     def read(self, text: str) -> str:
         """Return ``text`` with CHAT, or places held for it, instead of brackets and tags."""
@@ -144,7 +144,7 @@ class Brackets:
             text = read_pairs(text, self.unsure, self.tags)
         for (opening, closing), meaning in marks.items():
             text = self._replace(text, _bracket_pattern(opening, closing), meaning)
-        return re.sub(r"\x02(\d+)\x03", lambda match: self.kept[int(match.group(1))], text)
+        return re.sub(r"\x02(\d+)\x03", lambda match: self.pieces[int(match.group(1))], text)
 
     def _keep(self, chat: str) -> str:
         """Return a place for ``chat``, whose own brackets would be replaced; a length of a pause becomes a comment."""
@@ -153,8 +153,8 @@ class Brackets:
         return f" {self._held(chat)} "
 
     def _held(self, chat: str) -> str:
-        self.kept.append(chat)
-        return f"\x02{len(self.kept) - 1}\x03"
+        self.pieces.append(chat)
+        return f"\x02{len(self.pieces) - 1}\x03"
 
     def _replace(self, text: str, pattern: re.Pattern[str], meaning: str) -> str:
         def meant_by(match: re.Match[str]) -> str:
@@ -196,10 +196,10 @@ class Brackets:
         if any(map(str.isalpha, content)):
             self.comments.extend(STAMP.findall(content))
             content = STAMP.sub("", content).strip()
-        known = chat_of(content)
-        if known:
-            self.comments.extend([content] if known == "(.)" and any(map(str.isdigit, content)) else [])
-            return self._known(known)
+        code = chat_of(content)
+        if code:
+            self.comments.extend([content] if code == "(.)" and any(map(str.isdigit, content)) else [])
+            return self._known(code)
         words = content if meaning == "unsure" else uncertain_words(content)
         if words:
             return self.unsure(words)

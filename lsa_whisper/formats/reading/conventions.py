@@ -66,23 +66,23 @@ def read_conventions(path: Path | str) -> Conventions:
     """
     path = Path(path)
     try:
-        found = plain_yaml.parse(plain_yaml.read(path), as_text=True)
+        content = plain_yaml.parse(plain_yaml.read(path), as_text=True)
     except (OSError, yaml.YAMLError) as error:
         problem = getattr(error, "problem", None) or getattr(error, "strerror", None) or str(error)
         raise FormatError(f"{path}: cannot read this file of conventions ({problem}); correct it") from error
-    if not isinstance(found, dict) or not set(found) <= set(_SECTIONS):
+    if not isinstance(content, dict) or not set(content) <= set(_SECTIONS):
         raise FormatError(f"{path}: a file of conventions has the sections {', '.join(_SECTIONS)} only; correct it")
-    sections = {name: _section(found.get(name), name, path) for name in _SECTIONS}
-    for name, allowed in (("tiers", TIER_USES), ("marks", MARK_MEANINGS)):
+    sections = {name: _section(content.get(name), name, path) for name in _SECTIONS}
+    for name, choices in (("tiers", TIER_USES), ("marks", MARK_MEANINGS)):
         for key, value in sections[name].items():
-            if value not in allowed:
-                raise FormatError(f"{path}: {name}: {key!r} is {value!r}; it must be one of {', '.join(allowed)}")
+            if value not in choices:
+                raise FormatError(f"{path}: {name}: {key!r} is {value!r}; it must be one of {', '.join(choices)}")
     marks = {_brackets(key, path): value for key, value in sections["marks"].items()}
     return Conventions(sections["speakers"], sections["tiers"], marks, sections["replace"])
 
 
-def _section(found: Any, name: str, path: Path) -> dict[str, str]:
-    entries = found or {}
+def _section(content: Any, name: str, path: Path) -> dict[str, str]:
+    entries = content or {}
     if not isinstance(entries, dict) or not all(isinstance(value, str) and key for key, value in entries.items()):
         raise FormatError(f"{path}: {name} must map text to text, such as 'Kid: CHI Target_Child'; correct it")
     return {str(key): value for key, value in entries.items()}

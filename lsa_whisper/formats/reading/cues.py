@@ -105,13 +105,13 @@ def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:
     A line of spaces belongs to the text: YouTube writes one into cues. Only above a time line it ends a cue, too.
     """
     lines = [*text.split("\n"), ""]
-    held: list[str] = []
+    block: list[str] = []
     for number, line in enumerate(lines, start=1):
         if line and not (line.isspace() and any("-->" in after for after in lines[number : number + 2])):
-            held.append(line)
-        elif held:
-            yield number - len(held), held
-            held = []
+            block.append(line)
+        elif block:
+            yield number - len(block), block
+            block = []
 
 
 def _span(line: str) -> TimeSpan | None:
@@ -132,14 +132,14 @@ def without_repeated_lines(cues: Sequence[Cue]) -> Iterator[Cue]:
     """Yield the cues with text; where captions roll up, without the lines that a cue repeats from the one above."""
     cues = [Cue(number, span, tuple(filter(str.strip, lines))) for number, span, lines in cues]
     bare = [[_bare(line) for line in cue.lines] for cue in cues]
-    repeated = [0, *(_repeated(above, below) for above, below in pairwise(bare))]
-    stepped = sum(0 < count < len(lines) for count, lines in zip(repeated, bare, strict=True))
+    repeats = [0, *(_repeated(above, below) for above, below in pairwise(bare))]
+    steps = sum(0 < count < len(lines) for count, lines in zip(repeats, bare, strict=True))
     timed = any("<" in line and _WORD_TIME.search(line) for cue in cues for line in cue.lines)
     flashes = any(
-        count and cue.span and cue.span.duration_ms <= _FLASH_MS for cue, count in zip(cues, repeated, strict=True)
+        count and cue.span and cue.span.duration_ms <= _FLASH_MS for cue, count in zip(cues, repeats, strict=True)
     )
-    rolls = timed or flashes or (stepped >= _MIN_ROLLING and 2 * stepped >= len(cues))
-    for cue, count in zip(cues, repeated, strict=True):
+    rolls = timed or flashes or (steps >= _MIN_ROLLING and 2 * steps >= len(cues))
+    for cue, count in zip(cues, repeats, strict=True):
         if rolls and count:
             cue = cue._replace(lines=cue.lines[count:])
         if cue.lines:
@@ -178,9 +178,9 @@ def bracketed_speakers(texts: Iterable[str]) -> frozenset[str]:
     >>> sorted(bracketed_speakers(["[MAN] Who is it?", "[WOMAN] Me.", "[laughs] No.", "[MUSIC] la", "[MUSIC] la"]))
     ['MAN', 'WOMAN']
     """
-    found = Counter(match[2] for text in texts for match in _LABEL.finditer(text))
-    speakers = {label for label, count in found.items() if _is_speaker(label, count)}
-    return frozenset(speakers if sum(found[label] for label in speakers) >= _SEVERAL else ())
+    counts = Counter(match[2] for text in texts for match in _LABEL.finditer(text))
+    speakers = {label for label, count in counts.items() if _is_speaker(label, count)}
+    return frozenset(speakers if sum(counts[label] for label in speakers) >= _SEVERAL else ())
 
 
 def _is_speaker(label: str, count: int) -> bool:

@@ -38,34 +38,34 @@ def kaldi_sources(folder: Path) -> list[Source]:
     """
     recordings, segments = _table(folder / _RECORDINGS), _table(folder / _SEGMENTS)
     speakers = _table(folder / _UTTERANCE_SPEAKERS)
-    found: dict[str, Source] = {}
+    sources: dict[str, Source] = {}
     for utterance, (text, here) in _table(folder / _TEXT).items():
         recording, span = _segment(segments[utterance]) if utterance in segments else (utterance, None)
         if (segments and utterance not in segments) or recording not in recordings:
-            missing = _SEGMENTS if segments and utterance not in segments else _RECORDINGS
-            raise FormatError(f"{here}: {utterance} has no line in {missing}; add it, or remove the utterance")
-        source = found.setdefault(
+            file = _SEGMENTS if segments and utterance not in segments else _RECORDINGS
+            raise FormatError(f"{here}: {utterance} has no line in {file}; add it, or remove the utterance")
+        source = sources.setdefault(
             recording, Source(Path(recording).name, recording=_path(*recordings[recording]), shares_times=False)
         )
         speaker = speakers[utterance][0] if utterance in speakers else ""
         source.spoken.append(SpokenText(speaker, text, span, place=here))
-    name_apart(found.values())
-    return list(found.values())
+    name_apart(sources.values())
+    return list(sources.values())
 
 
 def _table(path: Path) -> _Table:
     """Return the lines of a file by their first column; empty without the file."""
     if not path.is_file():
         return {}
-    found = {}
+    table = {}
     for number, line in enumerate(decode_bytes(read_bytes(path), str(path)).split("\n"), start=1):
         key, _, rest = line.strip().partition(" ")
         if not key:
             continue
-        if key in found:
+        if key in table:
             raise FormatError(f"{path}:{number}: {key} is there twice; remove one of the lines")
-        found[key] = (rest.strip(), f"{path}:{number}")
-    return found
+        table[key] = (rest.strip(), f"{path}:{number}")
+    return table
 
 
 def _segment(row: tuple[str, str]) -> tuple[str, TimeSpan | None]:
@@ -175,8 +175,8 @@ def _saved_rows(folder: Path) -> Iterator[tuple[Mapping[str, Any], str | None, s
     import datasets
 
     try:
-        loaded = datasets.load_from_disk(str(folder))
-        parts = loaded.items() if isinstance(loaded, datasets.DatasetDict) else [("", loaded)]
+        dataset = datasets.load_from_disk(str(folder))
+        parts = dataset.items() if isinstance(dataset, datasets.DatasetDict) else [("", dataset)]
         for name, part in parts:
             if "audio" in part.column_names and isinstance(part.features["audio"], datasets.Audio):
                 part = part.cast_column("audio", datasets.Audio(decode=False))

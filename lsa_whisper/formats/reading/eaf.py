@@ -108,8 +108,8 @@ def _fill(slots: dict[str, int | None], run: Sequence[_Point], before: int | Non
 def read_media(descriptors: Sequence[Element], source: Source) -> None:
     """Take name and kind of the first recording, and note the others, and times that do not begin with a recording."""
     names = [_file_name(descriptor) for descriptor in descriptors]
-    for name, each in zip(names, descriptors, strict=True):
-        origin = each.get("TIME_ORIGIN", "0")
+    for name, descriptor in zip(names, descriptors, strict=True):
+        origin = descriptor.get("TIME_ORIGIN", "0")
         if origin != "0":
             source.notes.append(f"{name or 'a recording'} begins {origin} ms before the times of the document")
     if names:
@@ -162,25 +162,25 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     tiers = dict(_named(root, "TIER"))
     annotations: _Annotations = {}
     for tier_name, tier in tiers.items():
-        for each in [*tier.iter("ALIGNABLE_ANNOTATION"), *tier.iter("REF_ANNOTATION")]:
-            name = each.get("ANNOTATION_ID", "")
+        for node in [*tier.iter("ALIGNABLE_ANNOTATION"), *tier.iter("REF_ANNOTATION")]:
+            name = node.get("ANNOTATION_ID", "")
             if name in annotations:  # of documents that were merged
                 name = f"{name} ({len(annotations)})"
-            annotations[name] = _annotation(each, name, tier_name)
+            annotations[name] = _annotation(node, name, tier_name)
     _add_missing(slots, annotations, source, line)
     _interpolate(slots, annotations, source)
-    spans = {name: _span(each, name, slots, line) for name, each in annotations.items()}
-    source.headers = [each.text for each in root.iter("PROPERTY") if each.get("NAME") == HEADER_PROPERTY and each.text]
+    spans = {name: _span(item, name, slots, line) for name, item in annotations.items()}
+    source.headers = [node.text for node in root.iter("PROPERTY") if node.get("NAME") == HEADER_PROPERTY and node.text]
     source.notation = "chat" if source.headers else "auto"
     read_media(list(root.iter("MEDIA_DESCRIPTOR")), source)
-    coded = {name for name, each in _named(root, "LINGUISTIC_TYPE") if each.get("CONTROLLED_VOCABULARY_REF")}
-    join_tiers(list(_text_tiers(tiers, annotations, spans, coded, place)), source, conventions)
+    types = {name for name, node in _named(root, "LINGUISTIC_TYPE") if node.get("CONTROLLED_VOCABULARY_REF")}
+    join_tiers(list(_text_tiers(tiers, annotations, spans, types, place)), source, conventions)
     return [source]
 
 
 def _named(root: Element, tag: str) -> Iterator[tuple[str, Element]]:
     name = f"{tag}_ID" if tag != "LINGUISTIC_TYPE" else "LINGUISTIC_TYPE_ID"
-    return ((each.get(name, ""), each) for each in root.iter(tag))
+    return ((node.get(name, ""), node) for node in root.iter(tag))
 
 
 def _time_ms(value: str | None, name: str, line: Callable[[str], str]) -> int | None:
@@ -191,12 +191,12 @@ def _time_ms(value: str | None, name: str, line: Callable[[str], str]) -> int | 
     return int(value)
 
 
-def _annotation(each: Element, name: str, tier: str) -> _Annotation:
-    value = each.find("ANNOTATION_VALUE")
+def _annotation(node: Element, name: str, tier: str) -> _Annotation:
+    value = node.find("ANNOTATION_VALUE")
     text = "" if value is None else "".join(value.itertext()).strip()
-    if each.tag == "REF_ANNOTATION":
-        return _Annotation(text, tier, None, each.get("ANNOTATION_REF"))
-    start, end = each.get("TIME_SLOT_REF1"), each.get("TIME_SLOT_REF2")
+    if node.tag == "REF_ANNOTATION":
+        return _Annotation(text, tier, None, node.get("ANNOTATION_REF"))
+    start, end = node.get("TIME_SLOT_REF1"), node.get("TIME_SLOT_REF2")
     return _Annotation(text, tier, (start or f"start of {name}", end or f"end of {name}"))
 
 
@@ -204,12 +204,12 @@ def _add_missing(
     slots: dict[str, int | None], annotations: _Annotations, source: Source, line: Callable[[str], str]
 ) -> None:
     """Add the time slots that annotations name and the document lacks, without a value, and note them."""
-    named = [(slot, name) for name, each in annotations.items() for slot in each.slots or () if slot not in slots]
-    if named:
-        slots.update(dict.fromkeys(slot for slot, _ in named))
-        slot, name = named[0]
+    missing = [(slot, name) for name, item in annotations.items() for slot in item.slots or () if slot not in slots]
+    if missing:
+        slots.update(dict.fromkeys(slot for slot, _ in missing))
+        slot, name = missing[0]
         source.notes.append(
-            f"time slots that are named but missing: {len(dict(named))}, first {slot} of annotation {name} at "
+            f"time slots that are named but missing: {len(dict(missing))}, first {slot} of annotation {name} at "
             f"{line(name)}"
         )
 
@@ -231,8 +231,8 @@ def _interpolate(slots: dict[str, int | None], annotations: _Annotations, source
     )
 
 
-def _span(each: _Annotation, name: str, slots: Mapping[str, int | None], line: Callable[[str], str]) -> TimeSpan | None:
-    start_ms, end_ms = (slots[slot] for slot in each.slots) if each.slots else (None, None)
+def _span(item: _Annotation, name: str, slots: Mapping[str, int | None], line: Callable[[str], str]) -> TimeSpan | None:
+    start_ms, end_ms = (slots[slot] for slot in item.slots) if item.slots else (None, None)
     if start_ms is None or end_ms is None:
         return None
     if end_ms < start_ms:
@@ -244,22 +244,22 @@ def _text_tiers(
     tiers: Mapping[str, Element],
     annotations: _Annotations,
     spans: Mapping[str, TimeSpan | None],
-    coded: set[str],
+    types: set[str],
     place: str,
 ) -> Iterator[TextTier]:
     """Yield each tier with its texts; a dependent text has the times of what it depends on."""
     by_tier: dict[str, list[TierText]] = defaultdict(list)
-    for name, each in annotations.items():
-        held: list[str] = []
-        span, above = spans[name], each
-        while above.parent in annotations and above.parent not in (name, *held):
-            held.append(above.parent)
+    for name, item in annotations.items():
+        chain: list[str] = []
+        span, above = spans[name], item
+        while above.parent in annotations and above.parent not in (name, *chain):
+            chain.append(above.parent)
             span, above = span or spans[above.parent], annotations[above.parent]
-        text = TierText("", each.text, span, place=place, name=name, holders=tuple(held), timed=each.slots is not None)
-        by_tier[each.tier].append(text)
+        text = TierText("", item.text, span, place=place, name=name, holders=tuple(chain), timed=item.slots is not None)
+        by_tier[item.tier].append(text)
     parents = {name: tier.get("PARENT_REF") for name, tier in tiers.items()}
     replaced: set[str | None] = {parent for name, parent in parents.items() if parent and _is_text(name, parents)}
-    codes = {name for name, tier in tiers.items() if tier.get("LINGUISTIC_TYPE_REF") in coded}
+    codes = {name for name, tier in tiers.items() if tier.get("LINGUISTIC_TYPE_REF") in types}
     for name, tier in tiers.items():
         own_text = _is_text(name, parents)
         root = own_text or (parents[name] is None and name not in replaced | codes)
@@ -294,5 +294,5 @@ def _utterance_tier(name: str, parents: Mapping[str, str | None], replaced: set[
         seen.add(parent)
         above = parent
     if above in replaced:
-        return next((each for each, parent in parents.items() if parent == above and _is_text(each, parents)), above)
+        return next((child for child, parent in parents.items() if parent == above and _is_text(child, parents)), above)
     return above

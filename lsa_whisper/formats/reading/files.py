@@ -98,7 +98,7 @@ def parse_xml(data: bytes, place: str) -> Element:
 def _is_deep(root: Element) -> bool:
     level = [root]
     for _ in range(_MAX_DEPTH):
-        level = [child for each in level for child in each]
+        level = [child for parent in level for child in parent]
         if not level:
             return False
     return True

@@ -79,9 +79,9 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     if place.lower().endswith(".otr"):
         reader.feed(_document(text, source, place))
         source.spoken = list(_paragraphs(reader, place))
-        if has_speaker_prefixes([each.text for each in source.spoken], conventions):
-            pairs = ((split_speaker(each.text), each) for each in source.spoken)
-            source.spoken = [SpokenText(*pair, each.span, place=each.place) for pair, each in pairs]
+        if has_speaker_prefixes([turn.text for turn in source.spoken], conventions):
+            pairs = ((split_speaker(turn.text), turn) for turn in source.spoken)
+            source.spoken = [SpokenText(*pair, turn.span, place=turn.place) for pair, turn in pairs]
         return [source]
     reader.feed(text)
     source.spoken = list(_anchored(reader, place))
@@ -94,25 +94,25 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
 
 def _document(text: str, source: Source, place: str) -> str:
     try:
-        found = plain_json.parse(text)
+        document = plain_json.parse(text)
     except ValueError as error:
         raise FormatError(f"{place}: is not complete JSON ({error}); export it again from oTranscribe") from error
-    if not isinstance(found, dict) or not isinstance(found.get("text"), str):
+    if not isinstance(document, dict) or not isinstance(document.get("text"), str):
         raise FormatError(f"{place}: has no 'text' of oTranscribe; export it again")
-    media = found.get("media")
+    media = document.get("media")
     source.media = re.split(r"[\\/]", media)[-1].rpartition(".")[0] or None if isinstance(media, str) else None
-    return str(found["text"])
+    return str(document["text"])
 
 
 def _anchored(reader: _Pieces, place: str) -> Iterator[SpokenText]:
     """Yield noScribe's segments: the names of their anchors are ``ts_START_END_SPEAKER``."""
-    held: list[tuple[str, str]] = []
+    segments: list[tuple[str, str]] = []
     for text, anchor, _ in reader.pieces:
-        if held and held[-1][0] == anchor:
-            held[-1] = (anchor, held[-1][1] + text)
+        if segments and segments[-1][0] == anchor:
+            segments[-1] = (anchor, segments[-1][1] + text)
         elif anchor:
-            held.append((anchor, text))
-    for anchor, text in held:
+            segments.append((anchor, text))
+    for anchor, text in segments:
         match = _ANCHOR.fullmatch(anchor)
         if match:
             start, end, speaker = int(match.group(1)), int(match.group(2)), match.group(3) or ""
@@ -141,5 +141,5 @@ def _paragraphs(reader: _Pieces, place: str) -> Iterator[SpokenText]:
             (other for other, _ in spoken[at + 1 :] if other is not None and time is not None and other > time), None
         )
         span = TimeSpan(round(1000 * time), round(1000 * later)) if time is not None and later is not None else None
-        shared = [each for each in spoken if each[0] == time]
-        yield SpokenText("", text, span if len(shared) == 1 else None, place=place)
+        paragraphs = [paragraph for paragraph in spoken if paragraph[0] == time]
+        yield SpokenText("", text, span if len(paragraphs) == 1 else None, place=place)

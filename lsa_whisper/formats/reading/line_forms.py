@@ -39,21 +39,21 @@ def in_one_form(lines: NumberedLines) -> list[tuple[int, str]]:
     >>> in_one_form([(1, "I: Hello. #00:00:03-5#"), (2, "B: Hi. #00:00:08-1#")])
     [(1, '[00:00:00] I: Hello.'), (2, '[00:00:03.5] B: Hi.'), (2, '[00:00:08.1]')]
     """
-    made = [(number, UNKNOWN_SPEAKER.sub("", _BOLD_NAME.sub(r"\1: ", line, count=1))) for number, line in lines]
-    return _with_colons(_with_times_first(_with_bare_times(_with_hashed_times(made))))
+    plain_lines = [(number, UNKNOWN_SPEAKER.sub("", _BOLD_NAME.sub(r"\1: ", line, count=1))) for number, line in lines]
+    return _with_colons(_with_times_first(_with_bare_times(_with_hashed_times(plain_lines))))
 
 
 def _with_hashed_times(lines: NumberedLines) -> list[tuple[int, str]]:
     """Return lines with f4's times in brackets; of lines that end in them, each begins where the one before ends."""
     ends = [_HASHED_END.fullmatch(line) for _, line in lines]
-    made, before = [], "00:00:00"
+    rows, before = [], "00:00:00"
     for (number, line), end in zip(lines, ends, strict=True):
         if end and 2 * sum(map(bool, ends)) >= len(lines):
-            made.append((number, f"[{before}] {end['text']}"))
+            rows.append((number, f"[{before}] {end['text']}"))
             before = _HASHED.sub(_clock, line[end.end("text") :].strip())
         else:
-            made.append((number, _HASHED.sub(lambda match: f"[{_clock(match)}]", line)))
-    return [*made, (lines[-1][0], f"[{before}]")] if before != "00:00:00" else made
+            rows.append((number, _HASHED.sub(lambda match: f"[{_clock(match)}]", line)))
+    return [*rows, (lines[-1][0], f"[{before}]")] if before != "00:00:00" else rows
 
 
 def _clock(match: re.Match[str]) -> str:
@@ -82,9 +82,9 @@ def _with_times_first(lines: NumberedLines) -> list[tuple[int, str]]:
 def _with_colons(lines: NumberedLines) -> list[tuple[int, str]]:
     """Return lines with ``Ann: `` for ``[Ann] ``, if most of them have it: sounds stand in brackets, too."""
     speakers = bracketed_speakers(line for _, line in lines if line[:1] in ("[", "("))
-    made = [(number, with_colons(line, speakers)) for number, line in lines]
-    changed = sum(one != other for one, other in zip(lines, made, strict=True))
-    return made if 2 * changed > len(lines) else list(lines)
+    rows = [(number, with_colons(line, speakers)) for number, line in lines]
+    changes = sum(before != after for before, after in zip(lines, rows, strict=True))
+    return rows if 2 * changes > len(lines) else list(lines)
 
 
 def cut_before(names: Set[str], lines: Iterable[str]) -> tuple[str, ...]:
@@ -95,21 +95,21 @@ def cut_before(names: Set[str], lines: Iterable[str]) -> tuple[str, ...]:
     >>> cut_before({"Ann", "Bob"}, ["Ann: Hello. Bob: Hi.", "Bob: She said: no."])
     ('Ann: Hello.', 'Bob: Hi.', 'Bob: She said: no.')
     """
-    named = "|".join(map(re.escape, sorted(filter(None, names))))
-    named += r"|[A-Z][A-Z .]{1,20}" if any(len(name) > 1 and name.isupper() for name in names) else ""
-    inside = re.compile(rf"(?<=[.?!…\"”)\]])\s+(?=(?:{named}):\s)")
-    return tuple(part for line in lines for part in inside.split(line)) if named else tuple(lines)
+    pattern = "|".join(map(re.escape, sorted(filter(None, names))))
+    pattern += r"|[A-Z][A-Z .]{1,20}" if any(len(name) > 1 and name.isupper() for name in names) else ""
+    inside = re.compile(rf"(?<=[.?!…\"”)\]])\s+(?=(?:{pattern}):\s)")
+    return tuple(part for line in lines for part in inside.split(line)) if pattern else tuple(lines)
 
 
 def without_numbers(lines: list[tuple[int, str]], notes: list[str]) -> list[tuple[int, str]]:
     """Return ``lines`` without their own numbers, which count them from the first on, and note it."""
-    numbered = [re.match(r"(\d{1,5})(?:[.)]|(?=\s))\s+(?=\S)", line) for _, line in lines]
-    numbers = [int(match[1]) for match in numbered if match]
+    matches = [re.match(r"(\d{1,5})(?:[.)]|(?=\s))\s+(?=\S)", line) for _, line in lines]
+    numbers = [int(match[1]) for match in matches if match]
     counts = (list(range(first, first + len(lines))) for first in (0, 1))
     if len(lines) < _MIN_NUMBERED or numbers not in counts:
         return lines
     notes.append(f"numbers of lines, which are left out: {len(numbers)}")
-    return [(at, line[match.end() :]) for (at, line), match in zip(lines, numbered, strict=True) if match]
+    return [(at, line[match.end() :]) for (at, line), match in zip(lines, matches, strict=True) if match]
 
 
 def with_colon(line: str) -> str:

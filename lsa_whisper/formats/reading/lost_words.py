@@ -30,24 +30,24 @@ def lost_words(source: Source, transcript: Transcript) -> tuple[int, int, str]:
     Words are compared without marks. Numbers in digits, tags and descriptions of sounds become other words, and are not
     looked for.
     """
-    texts = [_plain(each.text) for each in source.spoken]
-    wanted, kept = _counted(texts), _counted(_texts_of(transcript))
-    lost = wanted - kept
+    texts = [_plain(turn.text) for turn in source.spoken]
+    original, present = _counted(texts), _counted(_texts_of(transcript))
+    missing = original - present
     for word in _NO_WORDS:
-        del lost[word]
-    place = _place_of(lost, kept, source) if lost else ""
-    joined = sum(len(_HYPHEN.findall(text)) for text in texts if "-" in text)
-    known = wanted.total() - joined - sum(wanted[word] for word in UNTRANSCRIBED)
-    return known, lost.total(), place
+        del missing[word]
+    place = _place_of(missing, present, source) if missing else ""
+    hyphens = sum(len(_HYPHEN.findall(text)) for text in texts if "-" in text)
+    total = original.total() - hyphens - sum(original[word] for word in UNTRANSCRIBED)
+    return total, missing.total(), place
 
 
 def _texts_of(transcript: Transcript) -> list[str]:
-    said = transcript.utterances
-    other = (block.raw for block in transcript.blocks if isinstance(block, Line))
+    utterances = transcript.utterances
+    lines = (block.raw for block in transcript.blocks if isinstance(block, Line))
     return [
-        *other,
-        *(f"{each.speaker} {each.text}" for each in said),
-        *(tier.raw for each in said for tier in each.tiers),
+        *lines,
+        *(f"{utterance.speaker} {utterance.text}" for utterance in utterances),
+        *(tier.raw for utterance in utterances for tier in utterance.tiers),
     ]
 
 
@@ -62,13 +62,13 @@ def _counted(texts: Sequence[str]) -> Counter[str]:
     return counts
 
 
-def _place_of(lost: Counter[str], kept: Counter[str], source: Source) -> str:
-    """Return the place of the first word that is used up in ``kept``."""
-    for each in source.spoken:
-        for word in _words(_plain(each.text)):
-            kept[word] -= 1
-            if word in lost and kept[word] < 0:
-                return each.place
+def _place_of(missing: Counter[str], present: Counter[str], source: Source) -> str:
+    """Return the place of the first word that is used up in ``present``."""
+    for turn in source.spoken:
+        for word in _words(_plain(turn.text)):
+            present[word] -= 1
+            if word in missing and present[word] < 0:
+                return turn.place
     return ""
 
 
@@ -85,5 +85,5 @@ def _spoken(content: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    folded = text.replace("’", "'").casefold()
-    return _WORD.findall(folded if folded.isascii() else folded.replace("i\u0307", "i").translate(_SAME))
+    lower = text.replace("’", "'").casefold()
+    return _WORD.findall(lower if lower.isascii() else lower.replace("i\u0307", "i").translate(_SAME))

@@ -51,29 +51,29 @@ def manifest_sources(rows: Iterable[Row], folder: Path, *, recognized: bool = Tr
     Raises:
         FormatError: A row lacks its recording or its text, or has a damaged time.
     """
-    found: dict[str, Source] = {}
+    sources: dict[str, Source] = {}
     for row, here in rows:
         for recording, spoken, language in (
             _cut(row, here) if "supervisions" in row else [_row(row, here, folder, recognized)]
         ):
             name = Path(recording.replace("\\", "/")).stem
-            source = found.setdefault(
+            source = sources.setdefault(
                 recording, Source(name, media=name, recording=recording, language=language, shares_times=False)
             )
             source.spoken.append(spoken)
-    name_apart(found.values())
-    return list(found.values())
+    name_apart(sources.values())
+    return list(sources.values())
 
 
 def name_apart(sources: Iterable[Source]) -> None:
     """Give sources of one name names of their own: corpora often number the recordings of each speaker alike."""
-    taken: set[str] = set()
+    names: set[str] = set()
     for source in sources:
         name, number = source.name, 1
-        while source.name in taken:
+        while source.name in names:
             number += 1
             source.name = f"{name}_{number}"
-        taken.add(source.name)
+        names.add(source.name)
 
 
 def _row(row: Mapping[str, Any], here: str, folder: Path, recognized: bool) -> tuple[str, SpokenText, str | None]:
@@ -120,8 +120,8 @@ def _speaker(row: Mapping[str, Any]) -> str:
 
 
 def _language(row: Mapping[str, Any]) -> str | None:
-    found = row.get("lang") or row.get("language")
-    return found if isinstance(found, str) and 2 <= len(found) <= 3 else None
+    language = row.get("lang") or row.get("language")
+    return language if isinstance(language, str) and 2 <= len(language) <= 3 else None
 
 
 def _duration_s(path: Path) -> float | None:

@@ -53,8 +53,8 @@ def names_in(texts: Iterable[str], language: str) -> frozenset[str]:
     behind: set[str] = set()  # the words behind the first one, where nothing but a sentence can begin with a capital
     for raw in set(texts):
         if plain := plain_sentence(raw, language):
-            first, *others = plain[0].split()
-            behind.update(others)
+            first, *words = plain[0].split()
+            behind.update(words)
             if raw[1:] == raw[1:].lower():
                 small.add(first[1:].lstrip("'"))
             elif first[0].islower():
@@ -74,9 +74,9 @@ def names_in(texts: Iterable[str], language: str) -> frozenset[str]:
     small.update(word for word in behind if word[0].islower())
     inside.update(word for word in behind if word[0].isupper() and not word.isupper())
     small.discard("")
-    known = PROPER_NAMES if language == "eng" else frozenset()
+    common = PROPER_NAMES if language == "eng" else frozenset()
     capital = {word for word in inside if word.lower() not in small}
-    return known | (capital if len(small) >= _MIN_SMALL * len(inside) else set())
+    return common | (capital if len(small) >= _MIN_SMALL * len(inside) else set())
 
 
 def with_names(tier: str, names: frozenset[str], language: str) -> str:

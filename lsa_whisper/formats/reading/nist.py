@@ -51,13 +51,13 @@ def _rows(data: bytes, place: str, form: str, *, most: int = 0) -> Iterator[tupl
 
 
 def _parse_ctm(data: bytes, place: str) -> list[Source]:
-    found: dict[str, list[RecognizedWord]] = defaultdict(list)
-    other = False
+    recordings: dict[str, list[RecognizedWord]] = defaultdict(list)
+    alternative = False
     for columns, here in _rows(data, place, "CTM has recording, channel, start, duration, word"):
         recording, channel, start, duration, word = columns[:5]
         name = word.casefold()
-        other = name == "<alt>" or (other and name != "<alt_end>")  # the first alternative was before
-        if name in _NOT_WORDS or other:  # their times may be asterisks
+        alternative = name == "<alt>" or (alternative and name != "<alt_end>")  # the first alternative was before
+        if name in _NOT_WORDS or alternative:  # their times may be asterisks
             continue
         first = span_of_seconds(0, start, here)
         length = span_of_seconds(0, duration, here)
@@ -65,8 +65,8 @@ def _parse_ctm(data: bytes, place: str) -> list[Source]:
             continue
         span = TimeSpan(first.end_ms, first.end_ms + length.end_ms)
         speaker = columns[7] if len(columns) > 7 else f"channel {channel}"
-        found[recording].append(RecognizedWord(_HESITATION.sub("uh", word), span, speaker, here))
-    return [_ctm_source(name, words) for name, words in found.items()]
+        recordings[recording].append(RecognizedWord(_HESITATION.sub("uh", word), span, speaker, here))
+    return [_ctm_source(name, words) for name, words in recordings.items()]
 
 
 def _ctm_source(name: str, words: list[RecognizedWord]) -> Source:
@@ -76,12 +76,12 @@ def _ctm_source(name: str, words: list[RecognizedWord]) -> Source:
     for speaker in speakers:
         source.spoken += utterances_of(word for word in words if word.speaker == speaker)
     if len(speakers) == 1 and speakers[0].startswith("channel "):
-        source.spoken = [replace(each, speaker="") for each in source.spoken]
+        source.spoken = [replace(turn, speaker="") for turn in source.spoken]
     return source
 
 
 def _parse_stm(data: bytes, place: str) -> list[Source]:
-    found: dict[str, Source] = defaultdict(lambda: Source("", notation="plain"))
+    sources: dict[str, Source] = defaultdict(lambda: Source("", notation="plain"))
     form = "STM has recording, channel, speaker, start, end, text"
     for columns, here in _rows(data, place, form, most=6):
         recording, _, speaker, start, end = columns[:5]
@@ -91,7 +91,7 @@ def _parse_stm(data: bytes, place: str) -> list[Source]:
             continue
         text = _HESITATION.sub("uh", text)
         words = _OPTIONAL.sub(r"\1", _ALTERNATIVES.sub(r"\1", text)).replace("@", " ")
-        source = found[recording]
+        source = sources[recording]
         source.name = recording.replace("\\", "/").rpartition("/")[2]
         source.spoken.append(SpokenText(speaker, words, span, place=here))
-    return list(found.values())
+    return list(sources.values())

@@ -27,7 +27,7 @@ _NOTES = re.compile("[♩♪♫♬🎵🎶]+")
 """What stands around the words of a song, and alone for music without words."""
 
 
-_ENDS = "|".join(re.escape(each) for each in TERMINATORS)
+_ENDS = "|".join(re.escape(terminator) for terminator in TERMINATORS)
 _CHAT_END = re.compile(rf"(?:^|\s)(?:{_ENDS})(?:\s*\[[+^][^\]]*\])*\s*$")
 _INNER_END = re.compile(r"\s[.?!]\s+[^\W\d_]")
 """A tier has one terminator."""
@@ -51,14 +51,14 @@ def looks_like_chat(texts: Iterable[str]) -> bool:
     >>> looks_like_chat(["(.) ."])
     True
     """
-    found = [
+    verdicts = [
         (end := _CHAT_END.search(text)) is not None
         and text[: end.start()].strip() != ""
         and not _INNER_END.search(text)
         for text in texts
         if text.strip()
     ]
-    return bool(found) and 2 * sum(found) >= len(found)
+    return bool(verdicts) and 2 * sum(verdicts) >= len(verdicts)
 
 
 def with_terminator(text: str) -> str:
@@ -67,8 +67,8 @@ def with_terminator(text: str) -> str:
     >>> with_terminator("it ran"), with_terminator("it ran?")
     ('it ran .', 'it ran?')
     """
-    ended = _CHAT_END.search(text) or utterance("", text).terminator  # which may follow a word directly
-    return text if ended else f"{text} .".lstrip()
+    end = _CHAT_END.search(text) or utterance("", text).terminator  # which may follow a word directly
+    return text if end else f"{text} .".lstrip()
 
 
 def without_end(text: str) -> str:
@@ -125,8 +125,8 @@ def all_plain_to_chat(
     """Return what :func:`plain_to_chat` makes of each of ``texts``, in less time for each if there are many."""
     drafts = [_Draft(text, conventions, language) for text in texts]
     style = "verbatim" if infer_marks else "fluent"  # fluent labels: no search for repetitions
-    found = decode_all([draft.text for draft in drafts], Labels(style), language=language)
-    return [draft.written(each.utterances, infer_marks, names) for draft, each in zip(drafts, found, strict=True)]
+    results = decode_all([draft.text for draft in drafts], Labels(style), language=language)
+    return [draft.written(result.utterances, infer_marks, names) for draft, result in zip(drafts, results, strict=True)]
 
 
 class _Draft:
@@ -144,13 +144,13 @@ class _Draft:
     def _read(self, text: str) -> None:
         conventions = self._conventions
         own = any("*" in mark for pair in conventions.marks for mark in pair)
-        replaced = without_masks(unescaped(_SPECIAL.sub(" ", ordinary_characters(text))), self._comments)
-        replaced = _without_notes(replaced if own else _without_stars(replaced))
+        tidy = without_masks(unescaped(_SPECIAL.sub(" ", ordinary_characters(text))), self._comments)
+        tidy = _without_notes(tidy if own else _without_stars(tidy))
         for old, new in conventions.replace.items():
-            replaced = replaced.replace(old, f" {new} ")
-        read = Brackets(conventions, self._hold, self._unsure, self._comments, self._tags).read(replaced)
-        self._comments += STAMP.findall(read)
-        self.text = STAMP.sub(" ", read)
+            tidy = tidy.replace(old, f" {new} ")
+        content = Brackets(conventions, self._hold, self._unsure, self._comments, self._tags).read(tidy)
+        self._comments += STAMP.findall(content)
+        self.text = STAMP.sub(" ", content)
 
     def _hold(self, chat: str) -> str:
         self._held.append(chat)
@@ -161,17 +161,17 @@ class _Draft:
         plain = " ".join(without_end(tier) for tier in inner)
         return self._hold(f"<{plain}> [?]" if " " in plain else f"{plain} [?]") if plain else " "
 
-    def written(self, found: Iterable[Utterance], infer_marks: bool, names: frozenset[str]) -> PlainText:
-        """Return the text as CHAT, of which ``found`` are the sentences."""
+    def written(self, sentences: Iterable[Utterance], infer_marks: bool, names: frozenset[str]) -> PlainText:
+        """Return the text, which has these ``sentences``, as CHAT."""
         places = dict(enumerate(self._held, start=1))  # other words of this form are speech
         tiers, remarks = [], []
-        for each in found:
-            tier = each.text if infer_marks else _unmarked(each)
+        for sentence in sentences:
+            tier = sentence.text if infer_marks else _unmarked(sentence)
             if tier and not (tier[0] == "(" and _PAUSES.fullmatch(tier)):
                 if places:
                     tier = _HELD.sub(lambda match: places.get(len(match.group(1)), match.group()), tier)
                 tiers.append(with_names(tier, names, self._language))
-                remarks.append(tuple(line.value for line in each.tiers))
+                remarks.append(tuple(line.value for line in sentence.tiers))
         return PlainText(tuple(tiers), tuple(remarks), (*self._comments, *self._tags), tuple(self._tags))
 
 
@@ -196,13 +196,13 @@ def _without_notes(text: str) -> str:
     return _NOTES.sub(" ", text) if any(sign.isalnum() for sign in text) else "&=music"
 
 
-def _unmarked(each: Utterance) -> str:
+def _unmarked(sentence: Utterance) -> str:
     """Return the words of an utterance without marks; events and pauses stay where they are."""
-    if "&=" not in each.text and "(" not in each.text:
-        words = each.verbatim()
+    if "&=" not in sentence.text and "(" not in sentence.text:
+        words = sentence.verbatim()
     else:
-        pieces = _RETRACE_CODE.sub(" ", each.text.removesuffix(each.terminator)).split()
+        pieces = _RETRACE_CODE.sub(" ", sentence.text.removesuffix(sentence.terminator)).split()
         words = [
             word for piece in pieces for word in ([piece] if piece[:2] in _KEPT else utterance("", piece).verbatim())
         ]
-    return f"{' '.join(words)} {each.terminator or '.'}" if words else ""
+    return f"{' '.join(words)} {sentence.terminator or '.'}" if words else ""

@@ -28,7 +28,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         FormatError: It is not a file of NXT words, or damaged.
     """
     root = parse_xml(data, place)
-    if not root.tag.endswith("root") or (len(root) and not any(_kind(each) in ("w", "vocalsound") for each in root)):
+    if not root.tag.endswith("root") or (len(root) and not any(_kind(node) in ("w", "vocalsound") for node in root)):
         raise FormatError(f"{place}: is not a file of NXT words; its name must be such as EN2001a.A.words.xml")
     meeting, _, agent = Path(place).name.partition(".")
     agent = agent.partition(".")[0]
@@ -37,28 +37,28 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     return [source]
 
 
-def _kind(each: Element) -> str:
-    return each.tag.rpartition("}")[2]
+def _kind(node: Element) -> str:
+    return node.tag.rpartition("}")[2]
 
 
 def _words(root: Element, agent: str, data: bytes, place: str) -> Iterator[RecognizedWord]:
     last = TimeSpan(0, 0)
-    for each in root:
-        kind, text = _kind(each), (each.text or "").strip()
-        start, end = each.get("starttime"), each.get("endtime")
+    for node in root:
+        kind, text = _kind(node), (node.text or "").strip()
+        start, end = node.get("starttime"), node.get("endtime")
         if kind == "vocalsound":
-            text = f"[{each.get('type', 'sound')}]"
+            text = f"[{node.get('type', 'sound')}]"
         if kind not in ("w", "vocalsound") or not text:
             continue
-        if each.get("punc") == "true":
+        if node.get("punc") == "true":
             yield RecognizedWord(text, TimeSpan(last.end_ms, last.end_ms), agent, place)
             continue
         if start is None or end is None:
             continue
-        name = each.get(_ID, "")
+        name = node.get(_ID, "")
         span = span_of_seconds(start, end, f"{place}:{line_of(data, name)}" if not _plain(start, end) else place)
         last = span or last
-        yield RecognizedWord(f"{text}-" if each.get("trunc") == "true" else text, last, agent, place)
+        yield RecognizedWord(f"{text}-" if node.get("trunc") == "true" else text, last, agent, place)
 
 
 def _plain(start: str, end: str) -> bool:

@@ -66,24 +66,24 @@ def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[Spo
     """Return the turns in numbered ``lines``; nothing if the text has no headers with times.
 
     >>> turns = turns_with_headers([(1, "Ann  0:01"), (2, "Hello."), (3, "Bob  0:03"), (4, "Hi.")], "a.txt")
-    >>> [(each.speaker, each.text, each.span) for each in turns]
+    >>> [(turn.speaker, turn.text, turn.span) for turn in turns]
     [('Ann', 'Hello.', TimeSpan(start_ms=1000, end_ms=3000)), ('Bob', 'Hi.', None)]
     """
     turns: list[_Turn] = []
-    known: Counter[str] = Counter()  # speakers without a time of their own
+    counts: Counter[str] = Counter()  # speakers without a time of their own
     perhaps: set[int] = set()  # what stands behind a dash is said, if nothing stands below it
     lines = _with_names_first(lines)
     for number, line in lines:
-        match = next((found for header in _HEADERS if (found := header.fullmatch(line))), None)
+        match = next((hit for header in _HEADERS if (hit := header.fullmatch(line))), None)
         if match:
             text = match["text"].strip()
             turns.append((number, match["name"].strip(), _start_ms(match), [text] if text else []))
             if match.groupdict().get("perhaps"):
                 perhaps.add(number)
-            known[match["name"].strip()] += 2
+            counts[match["name"].strip()] += 2
         elif turns:
             turns[-1][3].append(line)
-            known[split_speaker(line)[0]] += 1
+            counts[split_speaker(line)[0]] += 1
     turns = [
         (number, "", start, [name]) if number in perhaps and not texts else (number, name, start, texts)
         for number, name, start, texts in turns
@@ -97,21 +97,21 @@ def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[Spo
         return []
     return [
         *before,
-        *_timed(_from_the_beginning(turns), {name for name, count in known.items() if name and count > 1}, place),
+        *_timed(_from_the_beginning(turns), {name for name, count in counts.items() if name and count > 1}, place),
     ]
 
 
 def _with_names_first(lines: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
     """Return ``lines`` with the name below each time and end on one line with them, as Teams writes them apart."""
-    made: list[tuple[int, str]] = []
+    rows: list[tuple[int, str]] = []
     for number, line in lines:
-        time = _SPAN.fullmatch(made[-1][1]) if made else None
+        time = _SPAN.fullmatch(rows[-1][1]) if rows else None
         if time and _PERSON.fullmatch(line):
             clock = re.sub(r"(?<![\d.,])\d(?!\d)", r"0\g<0>", time[1])
-            made[-1] = (made[-1][0], f"[{line}]  {clock}")
+            rows[-1] = (rows[-1][0], f"[{line}]  {clock}")
         else:
-            made.append((number, line))
-    return made
+            rows.append((number, line))
+    return rows
 
 
 def _from_the_beginning(turns: Sequence[_Turn]) -> Sequence[_Turn]:
@@ -126,25 +126,25 @@ def _start_ms(match: re.Match[str]) -> int:
     return milliseconds(*(match[name] or "0" for name in ("hours", "minutes", "seconds", "fraction")))
 
 
-def _timed(turns: Sequence[_Turn], known: Set[str], place: str) -> list[SpokenText]:
+def _timed(turns: Sequence[_Turn], names: Set[str], place: str) -> list[SpokenText]:
     ends = [*(start for _, _, start, _ in turns[1:]), None]
-    made = []
+    entries = []
     speaker = ""
     for (number, name, start, texts), end in zip(turns, ends, strict=True):
         speaker = name or speaker
         span = TimeSpan(start, end) if end is not None and end > start else None
-        parts = _parts(speaker, texts, known) if speaker else [("", text) for text in _by_speaker(texts)]
-        for (who, text), share in zip(parts, shared_spans(span, [text for _, text in parts]), strict=True):
-            made.append(SpokenText(who, text, share, place=f"{place}:{number}"))
-    return made
+        parts = _parts(speaker, texts, names) if speaker else [("", text) for text in _by_speaker(texts)]
+        for (owner, text), share in zip(parts, shared_spans(span, [text for _, text in parts]), strict=True):
+            entries.append(SpokenText(owner, text, share, place=f"{place}:{number}"))
+    return entries
 
 
-def _parts(speaker: str, lines: Sequence[str], known: Set[str]) -> list[tuple[str, str]]:
+def _parts(speaker: str, lines: Sequence[str], names: Set[str]) -> list[tuple[str, str]]:
     """Return the lines of a turn as one text, or several where they name other speakers."""
     parts: list[tuple[str, str]] = []
     for line in lines:
         name, text = split_speaker(line)
-        if name in known:
+        if name in names:
             parts.append((name, text))
         else:
             before, so_far = parts.pop() if parts else (speaker, "")
@@ -170,8 +170,8 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     Raises:
         FormatError: It is not text.
     """
-    stripped = map(str.strip, decode_bytes(data, place).split("\n"))
-    lines = [(number, line) for number, line in enumerate(stripped, start=1) if line]
+    texts = map(str.strip, decode_bytes(data, place).split("\n"))
+    lines = [(number, line) for number, line in enumerate(texts, start=1) if line]
     source = Source(Path(place).stem)
     if read_rows(lines, place, source, conventions):
         return [source]
@@ -179,27 +179,27 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     source.comments = [line for _, line in lines if _FOOTER.fullmatch(line)]
     lines = without_numbers([(number, line) for number, line in lines if not _FOOTER.fullmatch(line)], source.notes)
     source.spoken = turns_with_headers(lines, place)
-    if not any(each.speaker for each in source.spoken):
+    if not any(turn.speaker for turn in source.spoken):
         source.spoken = _with_prefixes(source.spoken, conventions)
     if source.spoken:
         source.notation = "plain"
-        untimed = sum(each.span is None for each in source.spoken)
+        untimed = sum(turn.span is None for turn in source.spoken)
         if untimed:
             source.notes.append(f"turns without an end, which have no times: {untimed}")
         return [source]
-    named = has_speaker_prefixes([line for _, line in lines], conventions)
-    if not named:
-        parted = [(number, with_colon(line)) for number, line in lines]
-        named = has_speaker_prefixes([line for _, line in parted], conventions)
-        lines = parted if named else lines
-    if named:
+    has_names = has_speaker_prefixes([line for _, line in lines], conventions)
+    if not has_names:
+        rows = [(number, with_colon(line)) for number, line in lines]
+        has_names = has_speaker_prefixes([line for _, line in rows], conventions)
+        lines = rows if has_names else lines
+    if has_names:
         lines = _without_slips(_without_preamble(lines, source))
         names = {split_speaker(line)[0] for _, line in lines}
         lines = [(number, part) for number, line in lines for part in cut_before(names, [line])]
     speaker = ""
     for number, line in lines:
-        found, text = split_speaker(line) if named else ("", line)
-        speaker = found or speaker
+        name, text = split_speaker(line) if has_names else ("", line)
+        speaker = name or speaker
         if text:
             source.spoken.append(SpokenText(speaker, text, place=f"{place}:{number}"))
     return [source] if source.spoken else []
@@ -230,10 +230,10 @@ def _without_preamble(lines: list[tuple[int, str]], source: Source) -> list[tupl
 
 def _with_prefixes(spoken: list[SpokenText], conventions: Conventions) -> list[SpokenText]:
     """Return turns whose texts begin with their speakers, if they do, with the speakers apart."""
-    if not has_speaker_prefixes([each.text for each in spoken], conventions):
+    if not has_speaker_prefixes([turn.text for turn in spoken], conventions):
         return spoken
-    pairs = ((split_speaker(each.text), each) for each in spoken)
-    return [replace(each, speaker=name, text=text) for (name, text), each in pairs]
+    pairs = ((split_speaker(turn.text), turn) for turn in spoken)
+    return [replace(turn, speaker=name, text=text) for (name, text), turn in pairs]
 
 
 _PREFIX = re.compile(
@@ -261,11 +261,11 @@ def has_speaker_prefixes(texts: Sequence[str], conventions: Conventions) -> bool
     (False, True)
     """
     prefixes = (_PREFIX.fullmatch(text) for text in texts if ":" in text or "：" in text)
-    named = [match.group(1).strip() for match in prefixes if match]
-    if any(name in conventions.speakers for name in named):
+    names = [match.group(1).strip() for match in prefixes if match]
+    if any(name in conventions.speakers for name in names):
         return True
-    enough = 2 * len(named) > len(texts)
-    return enough and (len(named) > len(set(named)) or all(map(_looks_like_name, named)))
+    enough = 2 * len(names) > len(texts)
+    return enough and (len(names) > len(set(names)) or all(map(_looks_like_name, names)))
 
 
 def _looks_like_name(name: str) -> bool:

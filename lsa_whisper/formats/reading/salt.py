@@ -76,10 +76,10 @@ def describe_target(facts: Mapping[str, str], source: Source) -> None:
         source.people[letters[0]] = fields
 
 
-def _age_between(born: str, recorded: str) -> str:
+def _age_between(birth: str, recording: str) -> str:
     """Return the age on the day of the recording; SALT writes the month first."""
     days = []
-    for text in (born, recorded):
+    for text in (birth, recording):
         match = _DATE.fullmatch(text)
         if not match:
             return ""
@@ -109,13 +109,13 @@ class _State:
 
     Attributes:
         tiers: Dependent tiers of the next utterance.
-        kept: Its CHAT, from comments that this program wrote.
+        chat_lines: Its CHAT, from comments that this program wrote.
         codes: How often each letter spoke with each CHAT code.
         strange: The lines that are not understood, with their numbers.
     """
 
     tiers: list[tuple[str, str]] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
+    chat_lines: list[str] = field(default_factory=list)
     codes: Counter[tuple[str, str]] = field(default_factory=Counter)
     strange: list[tuple[int, str]] = field(default_factory=list)
 
@@ -140,7 +140,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
             state.tiers.append(tier)
         elif spoken := _spoken(line, state, f"{place}:{number}", source):
             source.spoken.append(spoken)
-            state.tiers, state.kept = [], []
+            state.tiers, state.chat_lines = [], []
         else:
             state.strange.append((number, line))
             state.tiers.append(("%com", line))
@@ -167,27 +167,27 @@ def _finish(source: Source, state: _State) -> None:
         first = ", ".join(f"line {number} {line[:30]!r}" for number, line in state.strange[:_NAMED])
         more = f" and {len(state.strange) - _NAMED} more" if len(state.strange) > _NAMED else ""
         source.notes.append(f"lines that are not SALT's stand in comments: {len(state.strange)} ({first}{more})")
-    coded = with_overlap_codes((each.speaker, each.text) for each in source.spoken)
-    source.spoken = [replace(each, text=text) for each, text in zip(source.spoken, coded, strict=True)]
+    texts = with_overlap_codes((turn.speaker, turn.text) for turn in source.spoken)
+    source.spoken = [replace(turn, text=text) for turn, text in zip(source.spoken, texts, strict=True)]
     if source.headers:
         _restore_codes(source, state.codes)
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield each line with its number; lines that begin with space continue the one above."""
-    held: tuple[int, str] | None = None
+    pending: tuple[int, str] | None = None
     for number, raw in enumerate(text.split("\n"), start=1):
         line = raw.rstrip()
         if not line.strip():
             continue
-        if line[0] in " \t" and held:
-            held = (held[0], f"{held[1]} {line.strip()}")
+        if line[0] in " \t" and pending:
+            pending = (pending[0], f"{pending[1]} {line.strip()}")
             continue
-        if held:
-            yield held
-        held = (number, line.strip())
-    if held:
-        yield held
+        if pending:
+            yield pending
+        pending = (number, line.strip())
+    if pending:
+        yield pending
 
 
 def _speakers(line: str) -> dict[str, str]:
@@ -201,11 +201,11 @@ def _speakers(line: str) -> dict[str, str]:
 
 
 def _comment(line: str, source: Source, state: _State) -> None:
-    kept = _KEPT.fullmatch(line)
-    if kept and kept.group(1).startswith("@"):
+    match = _KEPT.fullmatch(line)
+    if match and match.group(1).startswith("@"):
         source.headers.append(line[2:])
-    elif kept:
-        state.kept.append(line[2:])
+    elif match:
+        state.chat_lines.append(line[2:])
     elif source.spoken:
         state.tiers.append(("%com", line[1:].strip()))
     else:
@@ -231,14 +231,14 @@ def _spoken(line: str, state: _State, place: str, source: Source) -> SpokenText 
         return None
     letter, text = match.groups()
     letter = letter.upper() if letter.upper() in source.roles else letter
-    kept = _kept_utterance(state.kept)
-    if kept is not None:
-        state.codes[letter, kept.speaker] += 1
-        tiers = tuple((tier.name, tier.value) for tier in kept.tiers)
-        if salt_writing.utterance_text(kept) == text:
-            return SpokenText(letter, kept.text, kept.span, tuple(kept.word_times), tiers, place)
+    original = _kept_utterance(state.chat_lines)
+    if original is not None:
+        state.codes[letter, original.speaker] += 1
+        tiers = tuple((tier.name, tier.value) for tier in original.tiers)
+        if salt_writing.utterance_text(original) == text:
+            return SpokenText(letter, original.text, original.span, tuple(original.word_times), tiers, place)
         chat_text, comments = salt_to_chat(text, source.language or "eng")
-        return SpokenText(letter, chat_text, kept.span, (), (*tiers, *_coms(comments)), place)
+        return SpokenText(letter, chat_text, original.span, (), (*tiers, *_coms(comments)), place)
     if not re.search(r"\w", text):  # "C ." has neither words nor a comment
         return None
     chat_text, comments = salt_to_chat(text, source.language or "eng")
@@ -263,4 +263,4 @@ def _restore_codes(source: Source, codes: Counter[tuple[str, str]]) -> None:
     best: dict[str, str] = {}
     for (letter, code), _ in codes.most_common():
         best.setdefault(letter, code)
-    source.spoken = [replace(each, speaker=best.get(each.speaker, each.speaker)) for each in source.spoken]
+    source.spoken = [replace(turn, speaker=best.get(turn.speaker, turn.speaker)) for turn in source.spoken]

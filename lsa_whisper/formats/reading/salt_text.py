@@ -61,9 +61,9 @@ def _joined(root: str, morpheme: str) -> str:
 
 
 def _negated(root: str) -> str:
-    known = _NEGATED.get(root.casefold())
-    if known:
-        return root[0] + known[1:]
+    negation = _NEGATED.get(root.casefold())
+    if negation:
+        return root[0] + negation[1:]
     return f"{root}'t" if root.casefold().endswith("n") else f"{root}n't"
 
 
@@ -149,11 +149,11 @@ def salt_to_chat(text: str, language: str = "eng") -> tuple[str, list[str]]:
             (pieces if maze is None else maze).extend(_words(token, comments, language))
     if maze:
         pieces = _with_maze(pieces, maze, [])
-    made = _overlaps(" ".join(piece for piece in pieces if piece))
-    if not made and comments:
+    tier = _overlaps(" ".join(piece for piece in pieces if piece))
+    if not tier and comments:
         event = re.sub(r"\W+", "_", comments[0]).strip("_").lower() or "nonverbal"
         return f"&={event} {end}", comments[1:]
-    return f"{made} {end}".strip(), [comment for comment in comments if comment]
+    return f"{tier} {end}".strip(), [comment for comment in comments if comment]
 
 
 def _with_maze(pieces: list[str], maze: list[str], following: list[str]) -> list[str]:
@@ -199,8 +199,8 @@ def _words(token: str, comments: list[str], language: str) -> list[str]:
         return []
     if _UNINTELLIGIBLE.fullmatch(word.partition("/")[0]):
         return ["xxx"]
-    if omitted := _OMITTED.fullmatch(word):
-        return [f"0{join_morphemes(omitted.group(1))}"]
+    if match := _OMITTED.fullmatch(word):
+        return [f"0{join_morphemes(match.group(1))}"]
     if "/*" in word:  # dog/*s: the plural is missing
         comments.append(f"omitted: {word}")
         word = word.partition("/*")[0]
@@ -211,16 +211,16 @@ def _words(token: str, comments: list[str], language: str) -> list[str]:
         comments.append(f"{word}: root {root}")
     if word.endswith("*") and len(word) > 1:
         return [f"&+{word.rstrip('*')}"]
-    joined = (join_morphemes(word) if language == "eng" else _BOUND.sub("", word)).strip(".?!")
+    form = (join_morphemes(word) if language == "eng" else _BOUND.sub("", word)).strip(".?!")
     if _SLASHED_NUMBER.search(word):
-        joined = word
-    if not re.search(r"\w", joined):
+        form = word
+    if not re.search(r"\w", form):
         return []
-    if joined.casefold() in FILLERS["eng"]:
-        return [f"&-{joined.casefold()}"]
-    if any(sign.isdigit() for sign in joined):
-        return repair_text(joined, marks=False, language=language)[0].split()
-    return [joined] if joined.startswith("&") else _NO_SPELLING.sub(" ", joined.replace(":", "")).split()
+    if form.casefold() in FILLERS["eng"]:
+        return [f"&-{form.casefold()}"]
+    if any(sign.isdigit() for sign in form):
+        return repair_text(form, marks=False, language=language)[0].split()
+    return [form] if form.startswith("&") else _NO_SPELLING.sub(" ", form.replace(":", "")).split()
 
 
 def _pause(token: str) -> str:
@@ -232,9 +232,9 @@ def _pause(token: str) -> str:
 
 def _code(token: str, words: list[str], comments: list[str]) -> None:
     """Add a code: the intended word of ``[EW:...]`` and ``[EO:...]`` is a replacement, others are comments."""
-    intended = _INTENDED.fullmatch(token)
-    if intended and words and re.match(r"\w", words[-1]):
-        words[-1] = f"{words[-1]} [: {join_morphemes(intended.group(1).strip())}] [*]"
+    match = _INTENDED.fullmatch(token)
+    if match and words and re.match(r"\w", words[-1]):
+        words[-1] = f"{words[-1]} [: {join_morphemes(match.group(1).strip())}] [*]"
     else:
         comments.append(token[1:-1].strip() if not words else f"{words[-1].lstrip('&-+')}: {token}")
 
@@ -244,8 +244,8 @@ def _overlaps(text: str) -> str:
 
     SALT does not say with whom they overlap: :func:`with_overlap_codes` sets the code.
     """
-    paired = re.sub(r"\x02 ([^\x02\x03]+) \x03", rf"<\1> {OVERLAP}", text)
-    return re.sub(r" ?[\x02\x03]", "", paired).strip()
+    grouped = re.sub(r"\x02 ([^\x02\x03]+) \x03", rf"<\1> {OVERLAP}", text)
+    return re.sub(r" ?[\x02\x03]", "", grouped).strip()
 
 
 def with_overlap_codes(tiers: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -257,9 +257,9 @@ def with_overlap_codes(tiers: Iterable[tuple[str, str]]) -> Iterator[str]:
     before = ""  # whose overlapped words wait for another's
     for speaker, tier in tiers:
         parts = tier.split(OVERLAP)
-        made = parts[0]
+        main = parts[0]
         for part in parts[1:]:
             answers = before not in ("", speaker)
             before = "" if answers else speaker
-            made += f"{'[<]' if answers else '[>]'}{part}"
-        yield made
+            main += f"{'[<]' if answers else '[>]'}{part}"
+        yield main

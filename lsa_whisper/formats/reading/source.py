@@ -72,7 +72,7 @@ class Source:
         has_segments: Whether its texts may end within a sentence, as those of speech recognizers and subtitles do.
         shares_times: Whether the sentences of a text may share its time by length; not where audio is cut by it.
         notes: What a person should know, in sentences.
-        lost: What was left out, in sentences.
+        losses: What was left out, in sentences.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Source:
     has_segments: bool = False
     shares_times: bool = True
     notes: list[str] = field(default_factory=list)
-    lost: list[str] = field(default_factory=list)
+    losses: list[str] = field(default_factory=list)
 
 
 def shared_spans(span: TimeSpan | None, texts: Sequence[str]) -> list[TimeSpan | None]:
@@ -111,14 +111,14 @@ _damaged: ContextVar[list[str] | None] = ContextVar("damaged", default=None)
 @contextmanager
 def without_damaged_times(notes: list[str]) -> Iterator[None]:
     """Leave out times that :func:`span_of_seconds` would refuse, and name them in ``notes``: the words stay."""
-    found: list[str] = []
-    token = _damaged.set(found)
+    problems: list[str] = []
+    token = _damaged.set(problems)
     try:
         yield
     finally:
         _damaged.reset(token)
-    if found:
-        notes.append(f"times that cannot be right, which are left out: {len(found)}, first at {found[0]}")
+    if problems:
+        notes.append(f"times that cannot be right, which are left out: {len(problems)}, first at {problems[0]}")
 
 
 def span_of_seconds(start_s: object, end_s: object, place: str) -> TimeSpan | None:
@@ -138,9 +138,9 @@ def span_of_seconds(start_s: object, end_s: object, place: str) -> TimeSpan | No
         if end < start:
             raise FormatError(f"{place}: ends at {end:g} s, before it starts at {start:g} s; correct the times")
     except FormatError as error:
-        if (damaged := _damaged.get()) is None:
+        if (problems := _damaged.get()) is None:
             raise
-        damaged.append(str(error).partition(";")[0])
+        problems.append(str(error).partition(";")[0])
         return None
     return TimeSpan(round(1000 * start), round(1000 * end))
 
@@ -166,25 +166,25 @@ def _brief(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:40]}..."
 
 
-def spoken_utterance(each: SpokenText, code: str, text: str) -> Utterance:
-    """Return the utterance of speaker ``code`` with the main tier ``text``, and the times and tiers of ``each``."""
-    span = each.span if each.span and each.span.duration_ms else None  # CHAT has no empty times
-    if not each.words and not each.tiers:
+def spoken_utterance(turn: SpokenText, code: str, text: str) -> Utterance:
+    """Return the utterance of speaker ``code`` with the main tier ``text``, and the times and tiers of ``turn``."""
+    span = turn.span if turn.span and turn.span.duration_ms else None  # CHAT has no empty times
+    if not turn.words and not turn.tiers:
         return utterance(code, text, span)
-    words = [(bare, at) for word, at in each.words if (bare := _bare_word(word))]
+    words = [(bare, at) for word, at in turn.words if (bare := _bare_word(word))]
     spoken = utterance(code, text).verbatim() if words else []
     if len(spoken) < len(words):
-        heard = ((word, at) for word, at in each.words if not _DESCRIBED.fullmatch(word.strip()))
-        words = [(bare, at) for word, at in heard if (bare := _bare_word(word))]
+        pairs = ((word, at) for word, at in turn.words if not _DESCRIBED.fullmatch(word.strip()))
+        words = [(bare, at) for word, at in pairs if (bare := _bare_word(word))]
     if len(spoken) == len(words):  # as the main tier writes them: small letters, numbers in words
         words = [(word, at) for word, (_, at) in zip(spoken, words, strict=True)]
-    made = utterance(code, text, span, words)
+    base = utterance(code, text, span, words)
     values: dict[str, list[str]] = {}
-    for name, value in each.tiers:
+    for name, value in turn.tiers:
         if value.strip():
             values.setdefault(name, []).append(" ".join(CONTROLS.sub(" ", value).split()))
-    tiers = tuple(Line(f"{name}:\t{'; '.join(joined)}\n", 0) for name, joined in values.items())
-    return replace(made, tiers=(*made.tiers, *tiers)) if tiers else made
+    tiers = tuple(Line(f"{name}:\t{'; '.join(texts)}\n", 0) for name, texts in values.items())
+    return replace(base, tiers=(*base.tiers, *tiers)) if tiers else base
 
 
 def _bare_word(word: str) -> str:

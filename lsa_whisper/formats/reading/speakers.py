@@ -48,7 +48,7 @@ _CODE = re.compile(r"[A-Z][A-Z0-9]{1,6}")
 
 
 def participants_of(
-    names: Iterable[str], *, roles: Mapping[str, str], known: Mapping[str, str], language: str, speaker: str = "PAR"
+    names: Iterable[str], *, roles: Mapping[str, str], codes: Mapping[str, str], language: str, speaker: str = "PAR"
 ) -> dict[str, Participant]:
     """Return the participant of each speaker name, in order.
 
@@ -58,31 +58,31 @@ def participants_of(
     Args:
         names: The names in the file, in order of appearance; empty for an unnamed speaker.
         roles: What the file says about a name, such as ``{"C": "Child"}``.
-        known: The user's ``{"Kid": "CHI Target_Child"}``.
+        codes: The user's ``{"Kid": "CHI Target_Child"}``.
         language: ISO 639-3 code.
         speaker: Code of an unnamed speaker.
 
-    >>> found = participants_of(["C", "SPEAKER_00"], roles={"C": "Child"}, known={}, language="eng")
-    >>> [(each.code, each.role, each.name) for each in found.values()]
+    >>> people = participants_of(["C", "SPEAKER_00"], roles={"C": "Child"}, codes={}, language="eng")
+    >>> [(person.code, person.role, person.name) for person in people.values()]
     [('CHI', 'Target_Child', ''), ('PAR0', 'Participant', 'SPEAKER_00')]
     """
-    found: dict[str, Participant] = {}
+    people: dict[str, Participant] = {}
     taken: set[str] = set()
     for name in dict.fromkeys(names):
-        code, role, kept = _described(name, roles.get(name, ""), known.get(name, ""), speaker)
-        if not code or (code in taken and not known.get(name)):
+        code, role, full_name = _described(name, roles.get(name, ""), codes.get(name, ""), speaker)
+        if not code or (code in taken and not codes.get(name)):
             base = code or "PAR"
-            code = next(each for number in range(10_000) if (each := f"{base[:4]}{number}") not in taken)
+            code = next(candidate for number in range(10_000) if (candidate := f"{base[:4]}{number}") not in taken)
         taken.add(code)
-        found[name] = Participant(code, role or ROLES.get(code, "Participant"), kept, language)
-    return found
+        people[name] = Participant(code, role or ROLES.get(code, "Participant"), full_name, language)
+    return people
 
 
-def _described(name: str, role: str, known: str, speaker: str) -> tuple[str, str, str]:
+def _described(name: str, role: str, entry: str, speaker: str) -> tuple[str, str, str]:
     """Return code (empty if there is none), role and name of one speaker."""
-    if known:
-        code, _, given = known.partition(" ")
-        return code, given.strip().replace(" ", "_"), name if name != code else ""
+    if entry:
+        code, _, own_role = entry.partition(" ")
+        return code, own_role.strip().replace(" ", "_"), name if name != code else ""
     if not name:
         return speaker, "", ""
     word = (role or name).replace("_", " ").strip().casefold()

@@ -84,11 +84,11 @@ def _parse_cues(data: bytes, place: str, conventions: Conventions) -> list[Sourc
         )
     language = _LANGUAGE.search(text[:300]) if text.startswith("WEBVTT") else None
     source.language = language.group(1) if language else None
-    source.comments = [" ".join(each.split()) for each in _NOTE.findall(text)]
+    source.comments = [" ".join(note.split()) for note in _NOTE.findall(text)]
     cues = list(without_repeated_lines(cues))
-    named = has_speaker_prefixes([_plain(cue.lines[0]) for cue in cues], conventions)
-    name = _NAME if named else _CAPITAL_NAME
-    if named:
+    has_names = has_speaker_prefixes([_plain(cue.lines[0]) for cue in cues], conventions)
+    name = _NAME if has_names else _CAPITAL_NAME
+    if has_names:
         names = {split_speaker(line)[0] for cue in cues for line in cue.lines if _NAME.match(line)}
         cues = [cue._replace(lines=cut_before(names, cue.lines)) for cue in cues]
     speakers = bracketed_speakers(text for cue in cues if "[" in (text := "\n".join(cue.lines)) or "(" in text)
@@ -97,7 +97,7 @@ def _parse_cues(data: bytes, place: str, conventions: Conventions) -> list[Sourc
         name = re.compile(rf"{name.pattern}|^\s*(?:{'|'.join(map(re.escape, speakers))}):(?=\s)", re.MULTILINE)
     for cue in cues:
         source.spoken += _spoken(cue, f"{place}:{cue.line}", name)
-    count = sum(each.speaker == SECOND_SPEAKER for each in source.spoken)
+    count = sum(turn.speaker == SECOND_SPEAKER for turn in source.spoken)
     if count:
         source.notes.append(f"cues with a second speaker, whom the file does not name: {count}")
     return [source] if source.spoken else []
@@ -111,8 +111,8 @@ def _spoken(cue: Cue, place: str, name: re.Pattern[str]) -> list[SpokenText]:
         return _timed(text, cue.span, place)
     if not voices:
         return _shared(_turns(_plain(text), name), cue.span, place)
-    said = [(name, " ".join(_plain(words).split())) for name, words in voices]
-    return [SpokenText(name, words, cue.span, place=place) for name, words in said if words]
+    turns = [(name, " ".join(_plain(words).split())) for name, words in voices]
+    return [SpokenText(name, words, cue.span, place=place) for name, words in turns if words]
 
 
 def turns_in(text: str, span: TimeSpan | None, place: str, speaker: str = "") -> list[SpokenText]:
@@ -124,9 +124,9 @@ def _shared(turns: Sequence[tuple[str, str]], span: TimeSpan | None, place: str)
     """Return turns with shares of the time by their lengths."""
     if len(turns) == 1 and (words := " ".join(turns[0][1].split())):
         return [SpokenText(turns[0][0], words, span, place=place)]
-    said = [(name, " ".join(words.split())) for name, words in turns if words.strip()]
-    spans = shared_spans(span, [words for _, words in said]) if len(said) > 1 else [span] * len(said)
-    return [SpokenText(name, words, at, place=place) for (name, words), at in zip(said, spans, strict=True)]
+    parts = [(name, " ".join(words.split())) for name, words in turns if words.strip()]
+    spans = shared_spans(span, [words for _, words in parts]) if len(parts) > 1 else [span] * len(parts)
+    return [SpokenText(name, words, at, place=place) for (name, words), at in zip(parts, spans, strict=True)]
 
 
 def _plain(text: str) -> str:
@@ -162,8 +162,8 @@ def _timed(text: str, span: TimeSpan, place: str) -> list[SpokenText]:
         if match:
             start, at = milliseconds(*match.groups("0")), match.end()
     ends = [*(start for _, start in pieces[1:]), span.end_ms]
-    timed = ((piece.split(), TimeSpan(at, max(at, end))) for (piece, at), end in zip(pieces, ends, strict=True))
-    words = tuple(pair for said, at in timed for pair in zip(said, shared_spans(at, said), strict=True))
+    runs = ((piece.split(), TimeSpan(at, max(at, end))) for (piece, at), end in zip(pieces, ends, strict=True))
+    words = tuple(pair for words, at in runs for pair in zip(words, shared_spans(at, words), strict=True))
     return [SpokenText("", " ".join(word for word, _ in words), span, words, place=place)] if words else []
 
 

@@ -31,8 +31,8 @@ def read_rows(lines: Sequence[tuple[int, str]], place: str, source: Source, conv
             name, speaker, span, text = row
             speakers.setdefault(name, speaker)
             tiers.setdefault(name, []).append(TierText("", text, span, place=f"{place}:{number}"))
-    made = [TextTier(name, speakers[name], texts, "utterance", name) for name, texts in tiers.items()]
-    join_tiers(made, source, conventions)
+    text_tiers = [TextTier(name, speakers[name], texts, "utterance", name) for name, texts in tiers.items()]
+    join_tiers(text_tiers, source, conventions)
     return True
 
 
@@ -43,6 +43,6 @@ def _row(fields: Sequence[str], place: str) -> tuple[str, str, TimeSpan | None, 
         times = [field.replace(",", ".") for field in others if pattern.fullmatch(field)]
         if len(times) >= 2:
             start, end = (f"{time}e-3" if unit == _MILLISECONDS else time for time in times[:2])
-            names = [field for field in others if field and not any(one.fullmatch(field) for one in _UNITS)]
+            names = [field for field in others if field and not any(form.fullmatch(field) for form in _UNITS)]
             return names[0] if names else "", names[-1] if names else "", span_of_seconds(start, end, place), text
     return None

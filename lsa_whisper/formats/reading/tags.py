@@ -105,9 +105,9 @@ def read_tag(content: str, tags: list[str]) -> str:
     if not match:
         return chat_of(content) or content.strip()  # words in angle brackets
     name = match.group(1)
-    known = chat_of(name.replace("_", " "))
-    if known or _FORMATTING.fullmatch(name):
-        return known
+    code = chat_of(name.replace("_", " "))
+    if code or _FORMATTING.fullmatch(name):
+        return code
     tags.append(f"<{content.strip()}>")
     return ""
 
@@ -133,8 +133,8 @@ def event_of(content: str) -> str:
     >>> event_of("points at [dog]"), event_of("हँसी")
     ('&=points_at_dog', '&=हँसी')
     """
-    kept = (char if char.isalnum() or char in "_:" or category(char)[0] == "M" else " " for char in content)
-    name = "_".join("".join(kept).split()).strip("_").lower()
+    signs = (char if char.isalnum() or char in "_:" or category(char)[0] == "M" else " " for char in content)
+    name = "_".join("".join(signs).split()).strip("_").lower()
     return f"&={name}" if name else ""
 
 

@@ -27,7 +27,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     text = decode_bytes(data, place)
     try:
         points: textgrid.Tiers = {}
-        found = textgrid.parse(text, strict=True, points=points)
+        intervals = textgrid.parse(text, strict=True, points=points)
     except textgrid.TextGridError as error:
         line = text.count("\n", 0, error.offset) + 1
         raise FormatError(
@@ -36,13 +36,13 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     source = Source(Path(place).stem)
     tiers = [
         TextTier(name, name, [_text(label, span, place) for span, label in texts], "utterance", name)
-        for name, texts in found.items()
+        for name, texts in intervals.items()
     ]
-    only = next(iter(found), "") if len(found) == 1 else ""
+    only = next(iter(intervals), "") if len(intervals) == 1 else ""
     tiers += [
         TextTier(name, "", [TierText("", mark, at, place=place) for at, mark in marks], "", only)
         for name, marks in points.items()
-        if name not in found
+        if name not in intervals
     ]
     join_tiers(tiers, source, conventions)
     return [source]

@@ -78,9 +78,9 @@ def join_tiers(tiers: Sequence[TextTier], source: Source, conventions: Conventio
     for tier in tiers:
         if uses[tier.name] == "utterance":
             texts = [replace(entry, speaker=tier.speaker) for entry in tier.texts if entry.text.strip()]
-            utterances[tier.name] = [each for _, each in sorted(_with_starts(texts), key=itemgetter(0))]
+            utterances[tier.name] = [entry for _, entry in sorted(_with_starts(texts), key=itemgetter(0))]
     for tier in tiers:
-        speaker = _lone_speaker(tier, {each.name for each in tiers})
+        speaker = _lone_speaker(tier, {other.name for other in tiers})
         if speaker is None or uses[tier.name] == "ignore" or not _are_words(tier.texts):
             continue
         if speaker or uses[tier.name] == "utterance" or not any(utterances.values()):
@@ -89,43 +89,43 @@ def join_tiers(tiers: Sequence[TextTier], source: Source, conventions: Conventio
         use = uses[tier.name]
         if use == "ignore":
             if any(entry.text for entry in tier.texts) and not tier.ignored:
-                source.lost.append(f"tier {tier.name!r} is not used")
+                source.losses.append(f"tier {tier.name!r} is not used")
             continue
         if use == "utterance":
             continue
         name = _parent_of(tier, utterances)
         if name is None:
-            source.lost.append(f"tier {tier.name!r} belongs to no speaker's tier, and is not used")
+            source.losses.append(f"tier {tier.name!r} belongs to no speaker's tier, and is not used")
             continue
-        found = _by_holder(utterances[name], tier, source)
+        by_holder = _by_holder(utterances[name], tier, source)
         if use == "words":
-            utterances[name] = _with_words(utterances[name], found)
+            utterances[name] = _with_words(utterances[name], by_holder)
         else:
-            held = utterances[name]
-            own = sum(each.timed and each.span != held[at].span for at, texts in found.items() for each in texts)
+            holders = utterances[name]
+            own = sum(text.timed and text.span != holders[at].span for at, texts in by_holder.items() for text in texts)
             if own:
                 source.notes.append(f"times of texts in tier {tier.name!r} that a dependent tier cannot hold: {own}")
-            utterances[name] = _with_dependents(held, found, _chat_name(tier, use))
-    spoken = (pair for texts in utterances.values() for pair in _with_starts(texts))
-    source.spoken += [each for _, each in sorted(spoken, key=itemgetter(0))]
+            utterances[name] = _with_dependents(holders, by_holder, _chat_name(tier, use))
+    pairs = (pair for texts in utterances.values() for pair in _with_starts(texts))
+    source.spoken += [entry for _, entry in sorted(pairs, key=itemgetter(0))]
 
 
 def _by_speakers(tiers: Sequence[TextTier]) -> list[TextTier]:
     """Return the tiers, ``MOT - utterances`` and ``tx@MOT`` as ``MOT``, and ``act@MOT`` beside it as dependent."""
     bare = {tier.name: match[1] or match[2] for tier in tiers if (match := _UTTERANCE_TIER.fullmatch(tier.name))}
-    taken = Counter([*(tier.name for tier in tiers), *bare.values()])
-    bare = {name: speaker for name, speaker in bare.items() if taken[speaker] == 1}
+    counts = Counter([*(tier.name for tier in tiers), *bare.values()])
+    bare = {name: speaker for name, speaker in bare.items() if counts[speaker] == 1}
     names = {bare.get(tier.name, tier.name) for tier in tiers}
-    made = []
+    result = []
     for tier in tiers:
         name, speaker, parent = (bare.get(own, own) for own in (tier.name, tier.speaker, tier.parent))
         beside = _BESIDE.fullmatch(name)
         holder = beside[1] if beside else name.partition("@")[2]
         if tier.use == "utterance" and holder and holder in names:
-            made.append(replace(tier, name=name, speaker=holder, parent=holder, use=""))
+            result.append(replace(tier, name=name, speaker=holder, parent=holder, use=""))
         else:
-            made.append(replace(tier, name=name, speaker=speaker, parent=parent))
-    return made
+            result.append(replace(tier, name=name, speaker=speaker, parent=parent))
+    return result
 
 
 def _lone_speaker(tier: TextTier, names: set[str]) -> str | None:
@@ -144,7 +144,7 @@ def _are_words(texts: Sequence[TierText]) -> bool:
 def _cut(words: Sequence[TierText], speaker: str) -> list[TierText]:
     """Return utterances of ``words``, cut at pauses."""
     timed = (RecognizedWord(word.text, word.span, speaker, word.place) for word in words if word.span and word.text)
-    return [TierText(each.speaker, each.text, each.span, each.words, place=each.place) for each in utterances_of(timed)]
+    return [TierText(turn.speaker, turn.text, turn.span, turn.words, place=turn.place) for turn in utterances_of(timed)]
 
 
 def _with_starts(texts: Iterable[TierText]) -> Iterator[tuple[int, TierText]]:
@@ -161,7 +161,7 @@ def _use(tier: TextTier, tiers: Sequence[TextTier], conventions: Conventions) ->
         return laid_out
     if tier.ignored:
         return "ignore"
-    if words_speaker(tier.name, {each.name for each in tiers}) is not None:
+    if words_speaker(tier.name, {other.name for other in tiers}) is not None:
         return "words"
     if _SOUND_TIER.fullmatch(tier.name) or (_is_remark(tier) and not all(map(_is_remark, filter(_has_texts, tiers)))):
         return "ignore"
@@ -193,8 +193,8 @@ def words_speaker(name: str, names: set[str]) -> str | None:
 
 def _parent_of(tier: TextTier, utterances: dict[str, list[TierText]]) -> str | None:
     dependent = _CHAT_DEPENDENT.fullmatch(tier.name)
-    found = words_speaker(tier.name, set(utterances) | {tier.name}) or (dependent.group(2) if dependent else None)
-    return next((name for name in (found, tier.parent) if name in utterances), None)
+    holder = words_speaker(tier.name, set(utterances) | {tier.name}) or (dependent.group(2) if dependent else None)
+    return next((name for name in (holder, tier.parent) if name in utterances), None)
 
 
 def _chat_name(tier: TextTier, use: str) -> str:
@@ -213,26 +213,28 @@ def _chat_name(tier: TextTier, use: str) -> str:
 
 def _by_holder(texts: Sequence[TierText], tier: TextTier, source: Source) -> dict[int, list[TierText]]:
     """Return the texts of ``tier`` by the index of the utterance that holds them, and note those that none holds."""
-    names = {each.name: at for at, each in enumerate(texts) if each.name}
+    names = {text.name: at for at, text in enumerate(texts) if text.name}
     starts = [text.span.start_ms if text.span else 0 for text in texts]
-    found: dict[int, list[TierText]] = {}
-    spoken = [entry for entry in tier.texts if entry.text.strip()]
-    for each in spoken:
-        at = next((names[name] for name in each.holders if name in names), None)
-        at = _holder(texts, starts, each) if at is None else at
+    by_holder: dict[int, list[TierText]] = {}
+    entries = [entry for entry in tier.texts if entry.text.strip()]
+    for entry in entries:
+        at = next((names[name] for name in entry.holders if name in names), None)
+        at = _holder(texts, starts, entry) if at is None else at
         if at is not None:
-            found.setdefault(at, []).append(each)
-    lost = len(spoken) - sum(map(len, found.values()))
-    if lost:
-        source.lost.append(f"tier {tier.name!r}: {lost} of {len(spoken)} texts lie in no utterance, and are not used")
-    return found
+            by_holder.setdefault(at, []).append(entry)
+    stray = len(entries) - sum(map(len, by_holder.values()))
+    if stray:
+        source.losses.append(
+            f"tier {tier.name!r}: {stray} of {len(entries)} texts lie in no utterance, and are not used"
+        )
+    return by_holder
 
 
-def _holder(texts: Sequence[TierText], starts: Sequence[int], each: TierText) -> int | None:
-    """Return the index of the utterance in whose time the middle of ``each`` lies."""
-    if each.span is None:
+def _holder(texts: Sequence[TierText], starts: Sequence[int], entry: TierText) -> int | None:
+    """Return the index of the utterance in whose time the middle of ``entry`` lies."""
+    if entry.span is None:
         return None
-    middle = (each.span.start_ms + each.span.end_ms) // 2
+    middle = (entry.span.start_ms + entry.span.end_ms) // 2
     for at in range(bisect_right(starts, middle) - 1, -1, -1):
         span = texts[at].span
         if span and span.start_ms <= middle <= span.end_ms:
@@ -242,19 +244,21 @@ def _holder(texts: Sequence[TierText], starts: Sequence[int], each: TierText) ->
     return None
 
 
-def _with_words(texts: list[TierText], found: Mapping[int, list[TierText]]) -> list[TierText]:
+def _with_words(texts: list[TierText], by_holder: Mapping[int, list[TierText]]) -> list[TierText]:
     """Return the utterances with their words, which are in order of time, or else in the order of the file."""
-    made = list(texts)
-    for at, words in found.items():
+    utterances = list(texts)
+    for at, words in by_holder.items():
         if all(word.timed for word in words):
-            words = sorted(words, key=lambda each: each.span.start_ms if each.span else 0)
-        timed = ((word.text, word.span if word.timed else None) for word in words)
-        made[at] = replace(made[at], words=tuple(timed))
-    return made
+            words = sorted(words, key=lambda word: word.span.start_ms if word.span else 0)
+        pairs = ((word.text, word.span if word.timed else None) for word in words)
+        utterances[at] = replace(utterances[at], words=tuple(pairs))
+    return utterances
 
 
-def _with_dependents(texts: list[TierText], found: Mapping[int, list[TierText]], name: str) -> list[TierText]:
-    made = list(texts)
-    for at, dependents in found.items():
-        made[at] = replace(made[at], tiers=(*made[at].tiers, *((name, dependent.text) for dependent in dependents)))
-    return made
+def _with_dependents(texts: list[TierText], by_holder: Mapping[int, list[TierText]], name: str) -> list[TierText]:
+    result = list(texts)
+    for at, dependents in by_holder.items():
+        result[at] = replace(
+            result[at], tiers=(*result[at].tiers, *((name, dependent.text) for dependent in dependents))
+        )
+    return result

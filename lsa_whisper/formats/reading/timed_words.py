@@ -31,38 +31,38 @@ def utterances_of(words: Iterable[RecognizedWord], language: str | None = None) 
     ``language`` (any code; English by default) says which points are those of abbreviations.
 
     >>> a, b = RecognizedWord("hello.", TimeSpan(0, 400)), RecognizedWord("yes", TimeSpan(3000, 3300))
-    >>> [(each.text, each.span.end_ms) for each in utterances_of([a, b])]
+    >>> [(turn.text, turn.span.end_ms) for turn in utterances_of([a, b])]
     [('hello.', 400), ('yes', 3300)]
     """
-    made: list[SpokenText] = []
-    held: list[RecognizedWord] = []
+    utterances: list[SpokenText] = []
+    pending: list[RecognizedWord] = []
 
     def close() -> None:
-        timed = [each for each in held if any(sign.isalnum() for sign in each.text)]
-        if timed:
-            text = " ".join(each.text for each in held)
-            placed = [each for each in timed if each.span.duration_ms] or timed
-            span = placed[0].span | placed[-1].span
-            times = tuple((each.text, each.span if each.span.duration_ms else None) for each in timed)
-            made.append(SpokenText(held[0].speaker, _joined(text), span, times, place=held[0].place))
-        held.clear()
+        sounding = [word for word in pending if any(sign.isalnum() for sign in word.text)]
+        if sounding:
+            text = " ".join(word.text for word in pending)
+            lasting = [word for word in sounding if word.span.duration_ms] or sounding
+            span = lasting[0].span | lasting[-1].span
+            times = tuple((word.text, word.span if word.span.duration_ms else None) for word in sounding)
+            utterances.append(SpokenText(pending[0].speaker, _joined(text), span, times, place=pending[0].place))
+        pending.clear()
 
     code = chat_code(language or "eng")
     spoken = list(words)
     for at, word in enumerate(spoken):
-        last = held[-1] if held else None
+        last = pending[-1] if pending else None
         if last and (
             word.speaker != last.speaker
             or word.span.start_ms - last.span.end_ms > MAX_WORD_GAP_MS
-            or len(held) >= _MAX_WORDS
+            or len(pending) >= _MAX_WORDS
         ):
             close()
-        held.append(word)
+        pending.append(word)
         before, after = (spoken[beside].text if 0 <= beside < len(spoken) else "" for beside in (at - 1, at + 1))
         if ends_sentence(word.text, after, code, before):
             close()
     close()
-    return made
+    return utterances
 
 
 def _joined(text: str) -> str:

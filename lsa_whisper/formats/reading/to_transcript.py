@@ -51,9 +51,9 @@ class PlainReader:
             conventions=conventions,
             language=language,
             infer_marks=infer_marks,
-            names=names_in((each.text for each in source.spoken), language),
+            names=names_in((turn.text for turn in source.spoken), language),
         )
-        self._known: dict[str, PlainText] = {}  # "yes" and "mhm" are half of many conversations
+        self._cache: dict[str, PlainText] = {}  # "yes" and "mhm" are half of many conversations
         self._language = language
         self._tags: Counter[str] = Counter()
         self._shared = 0
@@ -61,28 +61,28 @@ class PlainReader:
     def utterances(self, spoken: Sequence[SpokenText], people: Mapping[str, Participant]) -> Iterator[Utterance]:
         """Yield the utterances of the texts in ``spoken``, by ``people``."""
         for at in range(0, len(spoken), _AT_ONCE):
-            parts = [part for each in spoken[at : at + _AT_ONCE] for part in _timed_sentences(each, self._language)]
+            parts = [part for turn in spoken[at : at + _AT_ONCE] for part in _timed_sentences(turn, self._language)]
             texts = [part.text if part.text.isprintable() else CONTROLS.sub(" ", part.text) for part in parts]
-            new = [text for text in dict.fromkeys(texts) if text not in self._known]
-            self._known |= zip(new, self._read(new), strict=True)
+            new = [text for text in dict.fromkeys(texts) if text not in self._cache]
+            self._cache |= zip(new, self._read(new), strict=True)
             for part, text in zip(parts, texts, strict=True):
-                yield from self._utterances_of(part, self._known[text], people[part.speaker].code)
-            if len(self._known) > _MAX_KNOWN:
-                self._known.clear()
+                yield from self._utterances_of(part, self._cache[text], people[part.speaker].code)
+            if len(self._cache) > _MAX_KNOWN:
+                self._cache.clear()
 
-    def _utterances_of(self, part: SpokenText, found: PlainText, code: str) -> Iterator[Utterance]:
+    def _utterances_of(self, part: SpokenText, plain: PlainText, code: str) -> Iterator[Utterance]:
         if part.text.strip() in _NO_WORDS and not self._source.has_segments:  # a recognizer means the number
             yield spoken_utterance(part, code, "0 .")
             return
-        if len(found.tiers) == 1 and not found.comments and not found.remarks[0]:
-            yield spoken_utterance(part, code, found.tiers[0])
+        if len(plain.tiers) == 1 and not plain.comments and not plain.remarks[0]:
+            yield spoken_utterance(part, code, plain.tiers[0])
             return
-        self._tags.update(found.tags)
-        tiers = found.tiers or (("0 .",) if found.comments or part.tiers else ())
-        first = (*part.tiers, *(("%com", one) for one in found.comments))
-        for number, (tier, shared, remarks) in enumerate(self._shares(part, tiers, found.remarks or ((),))):
-            own = (*(first if number == 0 else ()), *(("%com", one) for one in remarks))
-            yield spoken_utterance(shared if shared.tiers == own else replace(shared, tiers=own), code, tier)
+        self._tags.update(plain.tags)
+        tiers = plain.tiers or (("0 .",) if plain.comments or part.tiers else ())
+        first = (*part.tiers, *(("%com", comment) for comment in plain.comments))
+        for number, (tier, share, remarks) in enumerate(self._shares(part, tiers, plain.remarks or ((),))):
+            own = (*(first if number == 0 else ()), *(("%com", remark) for remark in remarks))
+            yield spoken_utterance(share if share.tiers == own else replace(share, tiers=own), code, tier)
 
     def _shares(
         self, part: SpokenText, tiers: Sequence[str], remarks: Sequence[tuple[str, ...]]
@@ -91,24 +91,24 @@ class PlainReader:
         if len(tiers) < 2:
             yield from zip(tiers, [part] * len(tiers), remarks, strict=False)
             return
-        said = [_words(tier) for tier in tiers]
-        if (part.words and sum(map(len, said)) != len(part.words)) or not self._source.shares_times:
+        sentences = [_words(tier) for tier in tiers]
+        if (part.words and sum(map(len, sentences)) != len(part.words)) or not self._source.shares_times:
             yield " ".join([*(without_end(tier) for tier in tiers[:-1]), tiers[-1]]), part, sum(remarks, ())
             return
         self._shared += part.span is not None
-        spans = _spans(part, [max(1, sum(map(len, words))) for words in said])
+        spans = _spans(part, [max(1, sum(map(len, words))) for words in sentences])
         at = 0
-        for tier, words, span, own in zip(tiers, said, spans, remarks, strict=True):
-            timed = part.words[at : at + len(words)] if part.words else ()
-            yield tier, replace(part, span=span, words=timed), own
+        for tier, words, span, own in zip(tiers, sentences, spans, remarks, strict=True):
+            times = part.words[at : at + len(words)] if part.words else ()
+            yield tier, replace(part, span=span, words=times), own
             at += len(words)
 
     def add_notes(self) -> None:
         """Note unknown tags, and sentences whose times are estimated."""
         if self._tags:
-            named = ", ".join(f"{tag} ({count})" for tag, count in self._tags.most_common(10))
+            tags = ", ".join(f"{tag} ({count})" for tag, count in self._tags.most_common(10))
             more = f" and {len(self._tags) - 10} others" if len(self._tags) > 10 else ""
-            self._source.notes.append(f"tags that are not known stand in comments: {named}{more}")
+            self._source.notes.append(f"tags that are not known stand in comments: {tags}{more}")
         if self._shared:
             self._source.notes.append(
                 f"texts of several sentences: {self._shared}; each sentence has a share of the time by its length, "
@@ -128,23 +128,23 @@ def _spans(part: SpokenText, lengths: Sequence[int]) -> list[TimeSpan | None]:
     return list(part_spans(lengths, part.parts or [(sum(lengths), part.span)]))
 
 
-def _timed_sentences(each: SpokenText, language: str) -> list[SpokenText]:
+def _timed_sentences(turn: SpokenText, language: str) -> list[SpokenText]:
     """Return the sentences of a text whose words have times, each with its own; any other text stays one."""
-    written = each.text.split()  # with the marks that some recognizers list beside the words
-    if not each.words or len(written) != len(each.words):
-        return [each]
-    each = replace(each, words=tuple((word, at) for word, (_, at) in zip(written, each.words, strict=True)))
+    tokens = turn.text.split()  # with the marks that some recognizers list beside the words
+    if not turn.words or len(tokens) != len(turn.words):
+        return [turn]
+    turn = replace(turn, words=tuple((word, at) for word, (_, at) in zip(tokens, turn.words, strict=True)))
     parts = []
-    for run in runs_between_pauses(each.words, language):
-        for sentence in sentences_of([word for word, _ in each.words[run.start : run.stop]], language):
-            words = each.words[run.start + sentence.start : run.start + sentence.stop]
-            timed = [at for _, at in words if at]
-            if each.span and words[0] == each.words[0] and not words[0][1]:
-                timed.insert(0, TimeSpan(each.span.start_ms, each.span.start_ms))
-            if each.span and words[-1] is each.words[-1] and not words[-1][1]:
-                timed.append(TimeSpan(each.span.end_ms, each.span.end_ms))
-            span = timed[0] | timed[-1] if timed else None
-            parts.append(replace(each, text=" ".join(word for word, _ in words), span=span, words=words))
+    for run in runs_between_pauses(turn.words, language):
+        for sentence in sentences_of([word for word, _ in turn.words[run.start : run.stop]], language):
+            words = turn.words[run.start + sentence.start : run.start + sentence.stop]
+            times = [at for _, at in words if at]
+            if turn.span and words[0] == turn.words[0] and not words[0][1]:
+                times.insert(0, TimeSpan(turn.span.start_ms, turn.span.start_ms))
+            if turn.span and words[-1] is turn.words[-1] and not words[-1][1]:
+                times.append(TimeSpan(turn.span.end_ms, turn.span.end_ms))
+            span = times[0] | times[-1] if times else None
+            parts.append(replace(turn, text=" ".join(word for word, _ in words), span=span, words=words))
     return parts
 
 
@@ -154,8 +154,8 @@ def joined_segments(source: Source, language: str) -> list[SpokenText]:
     ``language`` is an ISO 639-3 code.
     """
     spoken = source.spoken
-    texts, spans = [each.text for each in spoken], [each.span for each in spoken]
-    runs = groups_of_segments(texts, spans, [each.speaker for each in spoken], language)
+    texts, spans = [turn.text for turn in spoken], [turn.span for turn in spoken]
+    runs = groups_of_segments(texts, spans, [turn.speaker for turn in spoken], language)
     if len(runs) < len(spoken):
         source.notes.append(f"texts without a final mark, which go on in the next one: {len(spoken) - len(runs)}")
     return [_as_one(spoken[run.start : run.stop]) for run in runs]
@@ -202,61 +202,61 @@ class ReadingOptions:
 def to_transcript(source: Source, options: ReadingOptions) -> Transcript:
     """Return ``source`` as a transcript; its utterances are in order of time, their times unchanged."""
     language = chat_code(source.language) if source.language else options.language
-    chosen = source.notation if source.notation != "auto" else options.notation
-    if chosen == "auto":
-        chosen = "chat" if looks_like_chat(each.text for each in source.spoken) else "plain"
-    listed = participants([Line(f"{line}\n", 0) for line in source.headers])
-    people = listed | participants_of(
-        (each.speaker for each in source.spoken if each.speaker not in listed),
+    notation = source.notation if source.notation != "auto" else options.notation
+    if notation == "auto":
+        notation = "chat" if looks_like_chat(turn.text for turn in source.spoken) else "plain"
+    header_people = participants([Line(f"{line}\n", 0) for line in source.headers])
+    people = header_people | participants_of(
+        (turn.speaker for turn in source.spoken if turn.speaker not in header_people),
         roles=source.roles,
-        known=options.conventions.speakers,
+        codes=options.conventions.speakers,
         language=language,
         speaker=options.speaker,
     )
-    people = {name: replace(each, **source.people.get(name, {})) for name, each in people.items()}
-    if empty := sum(each.span is not None and not each.span.duration_ms for each in source.spoken):
+    people = {name: replace(person, **source.people.get(name, {})) for name, person in people.items()}
+    if empty := sum(turn.span is not None and not turn.span.duration_ms for turn in source.spoken):
         source.notes.append(f"texts that end when they begin, which have no times: {empty}")
-    if chosen == "plain":
+    if notation == "plain":
         source.spoken = list(map(_in_ordinary_characters, source.spoken))
         plain = PlainReader(source, options.conventions, language, options.infer_marks)
         spoken = joined_segments(source, language) if source.has_segments else source.spoken
-        made = list(plain.utterances(spoken, people))
+        utterances = list(plain.utterances(spoken, people))
         plain.add_notes()
     else:
-        written = (_written(each, people[each.speaker].code, source, salt=chosen == "salt") for each in source.spoken)
-        made = [each for each in written if each]
-    if chosen == "salt":
-        coded = with_overlap_codes((each.speaker, each.main) for each in made)
-        made = [replace(each, main=main) for each, main in zip(made, coded, strict=True)]
-    return _composed(made, source, list(people.values()), language)
+        drafts = (_written(turn, people[turn.speaker].code, source, salt=notation == "salt") for turn in source.spoken)
+        utterances = [draft for draft in drafts if draft]
+    if notation == "salt":
+        mains = with_overlap_codes((utterance.speaker, utterance.main) for utterance in utterances)
+        utterances = [replace(utterance, main=main) for utterance, main in zip(utterances, mains, strict=True)]
+    return _composed(utterances, source, list(people.values()), language)
 
 
-def _in_ordinary_characters(each: SpokenText) -> SpokenText:
-    text = ordinary_characters(each.text)
-    return each if text == each.text else replace(each, text=text)
+def _in_ordinary_characters(turn: SpokenText) -> SpokenText:
+    text = ordinary_characters(turn.text)
+    return turn if text == turn.text else replace(turn, text=text)
 
 
-def _written(each: SpokenText, code: str, source: Source, *, salt: bool) -> Utterance | None:
+def _written(turn: SpokenText, code: str, source: Source, *, salt: bool) -> Utterance | None:
     """Return the utterance of a text that is CHAT, or of SALT's notation; conversation analysis needs no terminator."""
-    text, tiers = " ".join(CHAT_CONTROLS.sub(" ", each.text).split()), each.tiers
+    text, tiers = " ".join(CHAT_CONTROLS.sub(" ", turn.text).split()), turn.tiers
     if salt:
         text, comments = salt_to_chat(text)
         tiers = (*tiers, *(("%com", comment) for comment in comments))
     conversation = any(re.match(r"@Options:.*\bCA\b", line) for line in source.headers)
-    ended = text if conversation else with_terminator(text)
-    return spoken_utterance(replace(each, tiers=tiers), code, ended) if text else None
+    main = text if conversation else with_terminator(text)
+    return spoken_utterance(replace(turn, tiers=tiers), code, main) if text else None
 
 
-def _composed(made: list[Utterance], source: Source, people: Sequence[Participant], language: str) -> Transcript:
-    """Return a transcript of the utterances in ``made``, with the source's own headers where it has some."""
-    headers = _headers(source, people, language, timed=any(each.span for each in made))
+def _composed(utterances: list[Utterance], source: Source, people: Sequence[Participant], language: str) -> Transcript:
+    """Return a transcript of ``utterances``, with the source's own headers where it has some."""
+    headers = _headers(source, people, language, timed=any(utterance.span for utterance in utterances))
     first = [line for line in headers if line.split(":")[0] in _BEFORE_BEGIN]
     lines = ["@UTF8", *first, "@Begin", *(line for line in headers if line not in first)]
     blocks: list[Line | Utterance] = [Line(f"{line}\n", number) for number, line in enumerate(lines, start=1)]
     number = len(blocks) + 1
-    for each in in_order(made):
-        blocks.append(each.numbered(number))
-        number += 1 + len(each.tiers)
+    for utterance in in_order(utterances):
+        blocks.append(utterance.numbered(number))
+        number += 1 + len(utterance.tiers)
     return Transcript([*blocks, Line("@End\n", number)])
 
 
@@ -264,8 +264,8 @@ def _headers(source: Source, people: Sequence[Participant], language: str, *, ti
     if source.headers:
         lines = [" ".join(CONTROLS.sub("\t", line).split(" ")) for line in source.headers if line.startswith("@")]
         return [line for line in lines if line.split(":")[0] not in ("@UTF8", "@Begin", "@End")]
-    composed = chat.compose(languages=[language], participants=people, utterances=[], comments=source.comments)
-    lines = [line.raw.rstrip("\n") for line in composed.headers if line.name not in ("@UTF8", "@Begin", "@End")]
+    transcript = chat.compose(languages=[language], participants=people, utterances=[], comments=source.comments)
+    lines = [line.raw.rstrip("\n") for line in transcript.headers if line.name not in ("@UTF8", "@Begin", "@End")]
     name = source.media or source.name
     if name:
         at = next((at for at, line in enumerate(lines) if line.startswith("@Comment")), len(lines))

@@ -50,11 +50,11 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     source.media = root.get("audio_filename") or None
     language = root.get("{http://www.w3.org/XML/1998/namespace}lang") or ""
     source.language = language if re.fullmatch(r"[A-Za-z]{2,3}", language) else None
-    ids = [(each.get("id", ""), each.get("name", "")) for each in root.iter("Speaker")]
+    ids = [(node.get("id", ""), node.get("name", "")) for node in root.iter("Speaker")]
     names = {code: name or code for code, name in ids}
-    sexes = {names.get(each.get("id", ""), ""): each.get("type", "") for each in root.iter("Speaker")}
+    sexes = {names.get(node.get("id", ""), ""): node.get("type", "") for node in root.iter("Speaker")}
     source.people = {name: {"sex": sex} for name, sex in sexes.items() if sex in SEXES}
-    source.comments = [f"topic: {each.get('desc')}" for each in root.iter("Topic") if each.get("desc")]
+    source.comments = [f"topic: {node.get('desc')}" for node in root.iter("Topic") if node.get("desc")]
     for turn in root.iter("Turn"):
         source.spoken += _turn(turn, names, place)
     return [source]
@@ -62,28 +62,28 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
 
 def _turn(turn: Element, names: dict[str, str], place: str) -> Iterator[SpokenText]:
     """Yield the stretches of a turn; in one of two speakers, ``Who`` says whose text follows."""
-    speakers = [names.get(each, each) for each in turn.get("speaker", "").split()]
-    starts = [each.get("time") for each in turn.iter("Sync")]
+    speakers = [names.get(code, code) for code in turn.get("speaker", "").split()]
+    starts = [sync.get("time") for sync in turn.iter("Sync")]
     ends = iter([*starts[1:], turn.get("endTime")])
     start, end = turn.get("startTime"), turn.get("endTime")
     speaker, text = speakers[0] if speakers else "", turn.text or ""
     remarks: list[str] = []
-    for each in turn:
-        if each.tag in ("Sync", "Who"):
+    for node in turn:
+        if node.tag in ("Sync", "Who"):
             yield from _stretch(speaker, text, start, end, remarks, place)
             text, remarks = "", []
-        if each.tag == "Sync":
-            start, end = each.get("time"), next(ends, None)
+        if node.tag == "Sync":
+            start, end = node.get("time"), next(ends, None)
             speaker = speakers[0] if speakers else ""
-        elif each.tag == "Who":
-            number = each.get("nb", "1")
+        elif node.tag == "Who":
+            number = node.get("nb", "1")
             speaker = speakers[int(number) - 1] if number.isdigit() and 0 < int(number) <= len(speakers) else speaker
-        elif each.tag == "Comment" or each.get("type") in _CODED:
-            meant = "" if each.get("extent") == "end" else each.get("desc", "").strip()
-            remarks += [meant] if meant else []
+        elif node.tag == "Comment" or node.get("type") in _CODED:
+            remark = "" if node.get("extent") == "end" else node.get("desc", "").strip()
+            remarks += [remark] if remark else []
         else:
-            text += _described(each)
-        text += each.tail or ""
+            text += _described(node)
+        text += node.tail or ""
     yield from _stretch(speaker, text, start, end, remarks, place)
 
 
@@ -96,11 +96,11 @@ def _stretch(
         yield SpokenText(speaker, " ".join(text.split()), span, tiers=tiers, place=place)
 
 
-def _described(each: Element) -> str:
+def _described(node: Element) -> str:
     """Return an event, or a sound in the background, in brackets; only the beginning of one that has a length."""
-    if each.tag == "Background" and each.get("level") != "off" and each.get("type"):
-        return f" [{each.get('type')}] "
-    if each.tag != "Event" or each.get("extent") in ("end", "previous"):
+    if node.tag == "Background" and node.get("level") != "off" and node.get("type"):
+        return f" [{node.get('type')}] "
+    if node.tag != "Event" or node.get("extent") in ("end", "previous"):
         return " "
-    meaning = _SOUNDS.get(each.get("desc", ""), each.get("desc", ""))
+    meaning = _SOUNDS.get(node.get("desc", ""), node.get("desc", ""))
     return f" [{meaning}] " if meaning else " "

@@ -33,16 +33,16 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         raise FormatError(f"{place}: is not TTML, its first element is {root.tag[:40]!r}; check the file")
     source = Source(Path(place).stem, notation="plain", has_segments=True)
     source.language = next((code for key, code in root.items() if _name(key) == "lang" and code), None)
-    agents = [each for each in root.iter() if _name(each.tag) == "agent"]
-    people = {value: _text(each) for each in agents for key, value in each.items() if _name(key) == "id"}
+    agents = [node for node in root.iter() if _name(node.tag) == "agent"]
+    people = {value: _text(node) for node in agents for key, value in node.items() if _name(key) == "id"}
     units = _units(root)
     untimed = 0
-    for each, offset_ms in _paragraphs(root, units, 0.0):
-        if not (text := _text(each)):
+    for paragraph, offset_ms in _paragraphs(root, units, 0.0):
+        if not (text := _text(paragraph)):
             continue
-        span = _span(each, units, offset_ms)
+        span = _span(paragraph, units, offset_ms)
         untimed += span is None
-        agent = _values(each).get("agent", "")
+        agent = _values(paragraph).get("agent", "")
         source.spoken += turns_in(text, span, place, people.get(agent) or agent)
     if untimed:
         source.notes.append(f"paragraphs without times that can be read: {untimed}")
@@ -53,10 +53,10 @@ def _name(tag: str) -> str:
     return tag.rpartition("}")[2]
 
 
-def _text(each: Element) -> str:
+def _text(node: Element) -> str:
     """Return the text inside, with its line breaks."""
-    pieces = [each.text or ""]
-    for child in each:
+    pieces = [node.text or ""]
+    for child in node:
         pieces += [
             "\x1f" if _name(child.tag) == "br" else _text(child) if _name(child.tag) != "metadata" else "",
             child.tail or "",
@@ -68,37 +68,37 @@ def _text(each: Element) -> str:
 def _units(root: Element) -> dict[str, float]:
     """Return the length of each unit of time in milliseconds; the document gives those of frames and ticks."""
     rates = {_name(key): value for key, value in root.items()}
-    found = dict(_UNITS_MS)
+    lengths = dict(_UNITS_MS)
     for unit, rate, usual in (("f", "frameRate", 30.0), ("t", "tickRate", 1.0)):
         value = rates.get(rate, "")
-        found[unit] = 1000 / (float(value) if re.fullmatch(r"[1-9]\d{0,9}", value) else usual)
-    return found
+        lengths[unit] = 1000 / (float(value) if re.fullmatch(r"[1-9]\d{0,9}", value) else usual)
+    return lengths
 
 
-def _values(each: Element) -> dict[str, str]:
-    return {_name(key): value for key, value in each.items()}
+def _values(node: Element) -> dict[str, str]:
+    return {_name(key): value for key, value in node.items()}
 
 
-def _paragraphs(each: Element, units: dict[str, float], offset_ms: float) -> Iterator[tuple[Element, float]]:
+def _paragraphs(node: Element, units: dict[str, float], offset_ms: float) -> Iterator[tuple[Element, float]]:
     """Yield the paragraphs, and when what they stand in begins: their times count from there."""
-    if _name(each.tag) == "p":
-        yield each, offset_ms
+    if _name(node.tag) == "p":
+        yield node, offset_ms
         return
-    begin = _milliseconds(_values(each).get("begin", ""), units) or 0.0
-    for child in each:
+    begin = _milliseconds(_values(node).get("begin", ""), units) or 0.0
+    for child in node:
         yield from _paragraphs(child, units, offset_ms + begin)
 
 
-def _span(each: Element, units: dict[str, float], offset_ms: float) -> TimeSpan | None:
+def _span(node: Element, units: dict[str, float], offset_ms: float) -> TimeSpan | None:
     """Return the times of a paragraph; one without has those of its first and last part."""
-    values = _values(each)
+    values = _values(node)
     start, end = _milliseconds(values.get("begin", ""), units), _milliseconds(values.get("end", ""), units)
     length = _milliseconds(values.get("dur", ""), units)
     if start is not None and end is None and length is not None:
         end = start + length
     if start is not None and end is not None:
         return TimeSpan(round(offset_ms + start), round(offset_ms + end)) if start <= end else None
-    parts = [span for child in each if (span := _span(child, units, offset_ms + (start or 0.0)))]
+    parts = [span for child in node if (span := _span(child, units, offset_ms + (start or 0.0)))]
     return parts[0] | parts[-1] if parts else None
 
 

@@ -26,13 +26,13 @@ _MAX_DURATION_MS = 60_000
 
 
 def write_sample_page(
-    path: Path, read: Sequence[tuple[str, Transcript]], unread: Sequence[str], mode: str, out: Path, language: str
+    path: Path, by_path: Sequence[tuple[str, Transcript]], unread: Sequence[str], mode: str, out: Path, language: str
 ) -> None:
     """Write what can be measured of the transcripts at ``path`` to the HTML file ``out``, atomically.
 
     Args:
         path: A CHAT file, or a folder of them.
-        read: Its readable transcripts by path.
+        by_path: Its readable transcripts by path.
         unread: A message for each file that cannot be read.
         mode: How disfluencies are counted.
         out: The HTML file.
@@ -42,7 +42,7 @@ def write_sample_page(
         CorpusError: ``out`` cannot be written.
     """
     with page_language(language):
-        files, transcripts = sample_files(path, read, mode), [transcript for _, transcript in read]
+        files, transcripts = sample_files(path, by_path, mode), [transcript for _, transcript in by_path]
         terms = fluency_terms(norm=is_complete(transcripts))
         facts = {
             "path": path,
@@ -50,7 +50,7 @@ def write_sample_page(
             "remarks": [*unread, *unit_remarks(transcripts), *_remarks(files)],
             "measures": measures_tables(files),
             "classes": class_table(files),
-            "banners": banners(read),
+            "banners": banners(by_path),
             "terms": terms | {gettext("counting"): gettext(COUNTING[mode])},
             "trends": trend_plots(files),
             "most_persons": MAX_PERSONS,
@@ -67,8 +67,8 @@ def _remarks(files: Sequence[SampleFile]) -> Iterator[str]:
     if silent and len(files) == 1:
         yield gettext("No recording with this transcript's name lies beside it, so there are no clips.")
     elif silent:
-        some = gettext("{n:,} of {all:,} transcripts have no recording of their name: no clips of these.")
-        yield some.format(n=silent, all=len(files))
+        several = gettext("{n:,} of {all:,} transcripts have no recording of their name: no clips of these.")
+        yield several.format(n=silent, all=len(files))
     if len(files) > _MAX_TIMELINES:
         first = gettext("Timelines: of the first {n} of {all:,} transcripts.")
         yield first.format(n=_MAX_TIMELINES, all=len(files))
@@ -77,7 +77,7 @@ def _remarks(files: Sequence[SampleFile]) -> Iterator[str]:
 def utterances_with_disfluencies(files: Sequence[SampleFile]) -> list[dict[str, Any]]:
     """Return at most 60 utterances, those with the most disfluencies of each transcript, with their sound."""
     each_file = max(1, MAX_CLIPS // max(len(files), 1))
-    return [shown for file in files[:MAX_CLIPS] for shown in _of_file(file, each_file)]
+    return [row for file in files[:MAX_CLIPS] for row in _of_file(file, each_file)]
 
 
 def _of_file(file: SampleFile, most: int) -> Iterator[dict[str, Any]]:
@@ -87,25 +87,27 @@ def _of_file(file: SampleFile, most: int) -> Iterator[dict[str, Any]]:
         by_utterance.setdefault(event.utterance, []).append(event)
     worst = sorted(by_utterance, key=lambda number: -len(by_utterance[number]))[:most]
     for number in sorted(worst):
-        each, events = file.transcript.utterances[number], by_utterance[number]
+        utterance, events = file.transcript.utterances[number], by_utterance[number]
         yield {
-            "place": " ".join(filter(None, (file.name, each.speaker, _clock(each)))),
-            "clip": _clip(file, each),
+            "place": " ".join(filter(None, (file.name, utterance.speaker, _clock(utterance)))),
+            "clip": _clip(file, utterance),
             "prompt": "",
-            "lines": [(None, each.text)],
+            "lines": [(None, utterance.text)],
             "events": "; ".join(f"{event.name}: {event.words}" if event.words else event.name for event in events),
         }
 
 
-def _clock(each: Utterance) -> str:
-    if each.span is None:
-        return gettext("line {n}").format(n=each.line)
-    start_s = each.span.start_ms / 1000
+def _clock(utterance: Utterance) -> str:
+    if utterance.span is None:
+        return gettext("line {n}").format(n=utterance.line)
+    start_s = utterance.span.start_ms / 1000
     return f"{int(start_s) // 60}:{start_s % 60:04.1f}"
 
 
-def _clip(file: SampleFile, each: Utterance) -> Clip:
+def _clip(file: SampleFile, utterance: Utterance) -> Clip:
     """Return the sound of an utterance; without a recording or times there is none, which the page says once."""
-    if file.recording is None or each.span is None or each.span.duration_ms > _MAX_DURATION_MS:
+    if file.recording is None or utterance.span is None or utterance.span.duration_ms > _MAX_DURATION_MS:
         return Clip()
-    return load_clip(file.recording, TimeSpan(max(each.span.start_ms - _MARGIN_MS, 0), each.span.end_ms + _MARGIN_MS))
+    return load_clip(
+        file.recording, TimeSpan(max(utterance.span.start_ms - _MARGIN_MS, 0), utterance.span.end_ms + _MARGIN_MS)
+    )

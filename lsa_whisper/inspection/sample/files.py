@@ -55,33 +55,33 @@ def age_in_years(age: str) -> float | None:
     >>> age_in_years("2;06."), age_in_years("2;06.00"), age_in_years("10;"), age_in_years("")
     (2.5, 2.5, 10.0, None)
     """
-    found = _AGE.match(age)
-    if found is None:
+    match = _AGE.match(age)
+    if match is None:
         return None
-    years, months, days = (int(part or 0) for part in found.groups())
+    years, months, days = (int(part or 0) for part in match.groups())
     return years + months / 12 + days / 365.25
 
 
-def sample_files(path: Path, read: Sequence[tuple[str, Transcript]], mode: str) -> list[SampleFile]:
+def sample_files(path: Path, transcripts: Sequence[tuple[str, Transcript]], mode: str) -> list[SampleFile]:
     """Return the transcripts at ``path`` with their recordings, speakers and measures.
 
     Args:
         path: A CHAT file, or a folder of them.
-        read: Its readable transcripts by path.
+        transcripts: Its readable transcripts by path.
         mode: How disfluencies are counted.
     """
     root = path if path.is_dir() else path.parent
     card, recordings = find_card(root), _recordings(path)
-    found = []
-    for file, transcript in read:
+    files = []
+    for file, transcript in transcripts:
         name = Path(file).relative_to(root).with_suffix("").as_posix()
         ids, measures = speaker_ids(transcript, name, card), measure_speakers(transcript, mode)
-        people = ((transcript.participants.get(code, Participant(code, "")), one) for code, one in measures.items())
+        people = ((transcript.participants.get(code, Participant(code, "")), own) for code, own in measures.items())
         speakers = [
-            SampleSpeaker(who.code, ids[who.code].rpartition("-")[0], who.role, who.age, one) for who, one in people
+            SampleSpeaker(who.code, ids[who.code].rpartition("-")[0], who.role, who.age, own) for who, own in people
         ]
-        found.append(SampleFile(name, transcript, recordings.get(file), speakers))
-    return found
+        files.append(SampleFile(name, transcript, recordings.get(file), speakers))
+    return files
 
 
 def _recordings(path: Path) -> Mapping[str, Path]:

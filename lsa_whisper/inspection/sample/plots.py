@@ -45,11 +45,11 @@ def timed_events(transcript: Transcript) -> Iterator[TimedEvent]:
 
     Times are those of ``%wor``; without it, the utterance's time is divided among its words by their letters.
     """
-    for number, each in enumerate(transcript.utterances):
-        times = spoken_times(each)
-        for event in each.events():
-            words = " ".join(each.reading.verbatim[event.start : event.end])
-            yield TimedEvent(each.speaker, event.kind, words, number, _start_s(each, event, times))
+    for number, utterance in enumerate(transcript.utterances):
+        times = spoken_times(utterance)
+        for event in utterance.events():
+            words = " ".join(utterance.reading.verbatim[event.start : event.end])
+            yield TimedEvent(utterance.speaker, event.kind, words, number, _start_s(utterance, event, times))
 
 
 def _start_s(utterance: Utterance, event: Event, times: list[tuple[float, float]]) -> float | None:
@@ -71,8 +71,8 @@ def timeline(file: SampleFile) -> Plot:
     """Return the timeline of a transcript: by time, or by utterance where there are no times."""
     timed = any(utterance.span for utterance in file.transcript.utterances)
     events = list(timed_events(file.transcript))
-    most = sorted(file.speakers, key=lambda one: -one.measures.sample.total_words)[:_MAX_SPEAKERS]
-    codes = [one.code for one in file.speakers if one in most]
+    most = sorted(file.speakers, key=lambda speaker: -speaker.measures.sample.total_words)[:_MAX_SPEAKERS]
+    codes = [speaker.code for speaker in file.speakers if speaker in most]
     rows = [row for code in codes for row in _rows(code, events)]
     places = {row: number for number, row in enumerate(rows)}
     speaks = gettext("{code} speaks")
@@ -111,11 +111,13 @@ def _rows(code: str, events: Sequence[TimedEvent]) -> Iterator[_Row]:
 
 def _turns(utterances: Sequence[Utterance], *, timed: bool) -> Iterator[tuple[str, float, float]]:
     """Yield who speaks from when to when: successive utterances of one speaker that nothing separates are one."""
-    for code, own in groupby(enumerate(utterances), key=lambda each: each[1].speaker):
-        numbered = list(own)
-        spans = [(each.span.start_ms / 1000, each.span.end_ms / 1000) for _, each in numbered if each.span]
+    for code, own in groupby(enumerate(utterances), key=lambda pair: pair[1].speaker):
+        turn = list(own)
+        spans = [
+            (utterance.span.start_ms / 1000, utterance.span.end_ms / 1000) for _, utterance in turn if utterance.span
+        ]
         if not timed:
-            yield code, numbered[0][0] + 1.0, numbered[-1][0] + 2.0
+            yield code, turn[0][0] + 1.0, turn[-1][0] + 2.0
         elif spans:
             yield from ((code, low, high) for low, high in _joined(spans))
 
@@ -157,7 +159,7 @@ def trend_plots(files: Sequence[SampleFile]) -> list[Plot]:
     if not visits:
         return []
     by_age = all(
-        None not in (ages := [one.speaker.age_years for one in own]) and len(set(ages)) == len(ages)
+        None not in (ages := [visit.speaker.age_years for visit in own]) and len(set(ages)) == len(ages)
         for own in visits.values()
     )
     return [plot for name in _MEASURES if (plot := _plot(name, visits, by_age=by_age)).curves]
@@ -165,11 +167,11 @@ def trend_plots(files: Sequence[SampleFile]) -> list[Plot]:
 
 def _visits(files: Sequence[SampleFile]) -> dict[str, list[_Visit]]:
     """Return the sessions of each person who is in several files."""
-    found: dict[str, list[_Visit]] = {}
+    by_person: dict[str, list[_Visit]] = {}
     for file in files:
         for speaker in file.speakers:
-            found.setdefault(f"{speaker.person} {speaker.code}", []).append(_Visit(file.name, speaker))
-    several = {who: own for who, own in found.items() if len({one.file for one in own}) > 1}
+            by_person.setdefault(f"{speaker.person} {speaker.code}", []).append(_Visit(file.name, speaker))
+    several = {who: own for who, own in by_person.items() if len({visit.file for visit in own}) > 1}
     learners = {who: own for who, own in several.items() if own[0].speaker.role in _LEARNERS}
     return dict(list((learners or several).items())[:MAX_PERSONS])
 
@@ -198,12 +200,12 @@ def _plot(name: str, visits: Mapping[str, Sequence[_Visit]], *, by_age: bool) ->
 
 def _points(name: str, visits: Sequence[_Visit], *, by_age: bool) -> list[tuple[float, float, str]]:
     """Return x, value and text of the sessions in which the measure has a value, in order of x."""
-    found = []
-    for number, one in enumerate(visits, 1):
-        measures = one.speaker.measures.as_dict()
-        x = one.speaker.age_years if by_age else float(number)
+    points = []
+    for number, visit in enumerate(visits, 1):
+        measures = visit.speaker.measures.as_dict()
+        x = visit.speaker.age_years if by_age else float(number)
         if isinstance(measures[name], int | float) and x is not None:
             value = measures[name] * (100 if name.endswith("_share") else 1)
-            age = gettext(" at {age}").format(age=one.speaker.age) if one.speaker.age else ""
-            found.append((x, float(value), f"{one.file}{age}: {measure_cell(measures, name)}"))
-    return sorted(found)
+            age = gettext(" at {age}").format(age=visit.speaker.age) if visit.speaker.age else ""
+            points.append((x, float(value), f"{visit.file}{age}: {measure_cell(measures, name)}"))
+    return sorted(points)

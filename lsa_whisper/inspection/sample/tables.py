@@ -24,46 +24,46 @@ _GROUPS = 3
 
 def summary_sentences(files: Sequence[SampleFile]) -> Iterator[str]:
     """Yield what was measured of each speaker of a few transcripts, or of how many, in sentences."""
-    speakers = [one for file in files for one in file.speakers]
-    words = sum(one.measures.sample.total_words for one in speakers)
+    speakers = [speaker for file in files for speaker in file.speakers]
+    words = sum(speaker.measures.sample.total_words for speaker in speakers)
     if len(speakers) > SIDE_BY_SIDE:
-        persons = len({(one.person, one.code) for one in speakers})
+        persons = len({(speaker.person, speaker.code) for speaker in speakers})
         sizes = gettext("{files:,} transcripts, {persons:,} speakers, {words:,} fluent words.")
         yield sizes.format(files=len(files), persons=persons, words=words)
         return
     for file in files:
-        for one in file.speakers:
-            yield _sentence(one, file.name if len(files) > 1 else "")
+        for speaker in file.speakers:
+            yield _sentence(speaker, file.name if len(files) > 1 else "")
 
 
-def _sentence(one: SampleSpeaker, file: str) -> str:
-    sample, counts = one.measures.sample, one.measures.disfluency
-    about = ", ".join(filter(None, (one.role.replace("_", " ").lower(), one.age)))
-    name = " ".join(filter(None, (file, one.code))) + (f" ({about})" if about else "")
+def _sentence(speaker: SampleSpeaker, file: str) -> str:
+    sample, counts = speaker.measures.sample, speaker.measures.disfluency
+    about = ", ".join(filter(None, (speaker.role.replace("_", " ").lower(), speaker.age)))
+    name = " ".join(filter(None, (file, speaker.code))) + (f" ({about})" if about else "")
     size = gettext("{utterances:,} utterances, {words:,} fluent words")
-    measured = f"{name}: {size.format(utterances=sample.utterances, words=sample.total_words)}"
+    text = f"{name}: {size.format(utterances=sample.utterances, words=sample.total_words)}"
     if sample.mlu_words is not None:
-        measured += gettext(", {n:.2f} words in an utterance").format(n=sample.mlu_words)
+        text += gettext(", {n:.2f} words in an utterance").format(n=sample.mlu_words)
     if counts["sld_per_100_words"] is None:
-        return f"{measured}."
+        return f"{text}."
     sld, td, weighted = (counts[name] for name in ("sld_per_100_words", "td_per_100_words", "weighted_sld"))
     if gap := next((rate for rate in (sld, td) if isinstance(rate, str)), ""):
-        return measured + gettext(". Disfluencies: {gap}.").format(gap=gettext(gap))
+        return text + gettext(". Disfluencies: {gap}.").format(gap=gettext(gap))
     rates = gettext("; {sld:.2f} stuttering-like and {td:.2f} typical disfluencies per 100 words")
     more = gettext("; weighted SLD {n:.2f}").format(n=weighted) if isinstance(weighted, float) else ""
-    return f"{measured}{rates.format(sld=sld, td=td)}{more}."
+    return f"{text}{rates.format(sld=sld, td=td)}{more}."
 
 
 def measures_tables(files: Sequence[SampleFile]) -> list[TextTable]:
     """Return all measures: a column for each of a few speakers, else a short and a complete table of them as rows."""
-    rows = {_name(files, file, one): one.measures.as_dict() for file in files for one in file.speakers}
+    rows = {_name(files, file, speaker): speaker.measures.as_dict() for file in files for speaker in file.speakers}
     measures = list(next(iter(rows.values()), {}))
     note = gettext(
         "Fluent words: without fillers, cut-off words, nonwords, retraced words and xxx. A dash: not in this sample."
     )
-    each = gettext("Measures of each speaker")
+    heading = gettext("Measures of each speaker")
     if len(rows) > SIDE_BY_SIDE:
-        titles = {each: SUMMARY_MEASURES, gettext("All measures of each speaker"): measures}
+        titles = {heading: SUMMARY_MEASURES, gettext("All measures of each speaker"): measures}
         return [
             TextTable(
                 title,
@@ -74,11 +74,11 @@ def measures_tables(files: Sequence[SampleFile]) -> list[TextTable]:
             for title, names in titles.items()
         ]
     lines = [[measure_name(name), *(measure_cell(row, name) for row in rows.values())] for name in measures]
-    return [TextTable(each, ["", *rows], lines, note)]
+    return [TextTable(heading, ["", *rows], lines, note)]
 
 
-def _name(files: Sequence[SampleFile], file: SampleFile, one: SampleSpeaker) -> str:
-    return one.code if len(files) == 1 else f"{file.name} {one.code}"
+def _name(files: Sequence[SampleFile], file: SampleFile, speaker: SampleSpeaker) -> str:
+    return speaker.code if len(files) == 1 else f"{file.name} {speaker.code}"
 
 
 def class_table(files: Sequence[SampleFile]) -> TextTable:
@@ -88,9 +88,9 @@ def class_table(files: Sequence[SampleFile]) -> TextTable:
     head = [f"{name}{what}" for name in groups for what in rates]
     counts = [_Counts.of(own) for own in groups.values()]
     rows = [
-        [class_name(kind), *(cell for one in counts for cell in one.cells(kind))]
+        [class_name(kind), *(cell for group in counts for cell in group.cells(kind))]
         for kind in Disfluency
-        if any(one.events[kind] or one.coverage.gap([kind]) for one in counts)
+        if any(group.events[kind] or group.coverage.gap([kind]) for group in counts)
     ]
     note = gettext(
         "The classes as the evaluation report counts them; SLD and TD above put some of them together, as FluCalc does."
@@ -103,13 +103,13 @@ _Speakers = list[tuple[SampleFile, SampleSpeaker]]
 
 def _groups(files: Sequence[SampleFile]) -> dict[str, _Speakers]:
     """Return the speakers of one transcript, or those of all transcripts by role, the ones with the most words."""
-    found: dict[str, _Speakers] = {}
+    groups: dict[str, _Speakers] = {}
     for file in files:
-        for one in file.speakers:
-            name = one.code if len(files) == 1 else one.role.replace("_", " ") or one.code
-            found.setdefault(name, []).append((file, one))
-    most = sorted(found, key=lambda name: -sum(one.measures.sample.total_words for _, one in found[name]))[:_GROUPS]
-    return {name: own for name, own in found.items() if name in most}
+        for speaker in file.speakers:
+            name = speaker.code if len(files) == 1 else speaker.role.replace("_", " ") or speaker.code
+            groups.setdefault(name, []).append((file, speaker))
+    most = sorted(groups, key=lambda name: -sum(own.measures.sample.total_words for _, own in groups[name]))[:_GROUPS]
+    return {name: own for name, own in groups.items() if name in most}
 
 
 @dataclass(frozen=True)
@@ -125,15 +125,15 @@ class _Counts:
     def of(cls, speakers: _Speakers) -> _Counts:
         events = Counter(
             event.kind
-            for file, one in speakers
+            for file, speaker in speakers
             for utterance in file.transcript.utterances
-            if utterance.speaker == one.code
+            if utterance.speaker == speaker.code
             for event in utterance.reading.events
         )
         words, syllables = (
-            sum(one.measures.disfluency[what] or 0 for _, one in speakers) for what in ("words", "syllables")
+            sum(speaker.measures.disfluency[what] or 0 for _, speaker in speakers) for what in ("words", "syllables")
         )
-        coverage = reduce(or_, (one.measures.coverage for _, one in speakers), Coverage())
+        coverage = reduce(or_, (speaker.measures.coverage for _, speaker in speakers), Coverage())
         return cls(events, words, syllables, coverage)
 
     def cells(self, kind: Disfluency) -> Iterator[str]:

@@ -38,8 +38,8 @@ class Change:
         old, new = before.blocks, after.blocks
         limit = min(len(old), len(new))
         start = next((at for at in range(limit) if old[at] is not new[at] and old[at] != new[at]), limit)
-        left = limit - start
-        end = next((n for n in range(left) if old[-1 - n] is not new[-1 - n] and old[-1 - n] != new[-1 - n]), left)
+        most = limit - start
+        end = next((n for n in range(most) if old[-1 - n] is not new[-1 - n] and old[-1 - n] != new[-1 - n]), most)
         return cls(start, tuple(old[start : len(old) - end]), tuple(new[start : len(new) - end]))
 
     @property
@@ -76,8 +76,8 @@ def block_of(transcript: Transcript, number: int) -> int:
     """
     if not 0 <= number < len(transcript.utterances):
         raise EditError(f"utterance {number}: there are {len(transcript.utterances)}; reload the page")
-    wanted = transcript.utterances[number]
-    return next(at for at, block in enumerate(transcript.blocks) if block is wanted)
+    target = transcript.utterances[number]
+    return next(at for at, block in enumerate(transcript.blocks) if block is target)
 
 
 def put(transcript: Transcript, number: int, new: Sequence[Block], *, count: int = 1) -> Transcript:
@@ -88,8 +88,8 @@ def put(transcript: Transcript, number: int, new: Sequence[Block], *, count: int
     if last - first != count - 1:
         raise EditError(f"utterance {number}: a header stands between the utterances; move it first")
     behind = blocks[last + 1 :]
-    placed = [_closed(one, at + 1 < len(new) or bool(behind)) for at, one in enumerate(new)]
-    return with_blocks(transcript, [*blocks[:first], *placed, *behind])
+    middle = [_closed(block, at + 1 < len(new) or bool(behind)) for at, block in enumerate(new)]
+    return with_blocks(transcript, [*blocks[:first], *middle, *behind])
 
 
 def _closed(block: Block, followed: bool) -> Block:
@@ -104,8 +104,8 @@ def _closed(block: Block, followed: bool) -> Block:
     ]
     if closed == lines:
         return block
-    kept = tuple(Line(raw, tier.number) for raw, tier in zip(closed[1:], tiers, strict=True))
-    return replace(block, main=closed[0], tiers=kept)
+    new_tiers = tuple(Line(raw, tier.number) for raw, tier in zip(closed[1:], tiers, strict=True))
+    return replace(block, main=closed[0], tiers=new_tiers)
 
 
 def line_end(utterance: Utterance) -> str:
@@ -114,5 +114,5 @@ def line_end(utterance: Utterance) -> str:
     >>> line_end(Utterance("A", "*A:\tyes .\r\n"))
     '\r\n'
     """
-    found = _LINE_END.search(utterance.main)
-    return found.group() if found else "\n"
+    match = _LINE_END.search(utterance.main)
+    return match.group() if match else "\n"

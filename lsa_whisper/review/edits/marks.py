@@ -105,8 +105,8 @@ def _retraced(code: str) -> _Marking:
         if present := _retrace_at(text, end):
             behind = behind[behind.index("[") + len(present) :]
             if present == code:
-                grouped = inside.startswith("<") and inside.endswith(">") and not _CODE.match(behind)
-                return f"{text[:start]}{inside[1:-1] if grouped else inside}{behind}"
+                is_group = inside.startswith("<") and inside.endswith(">") and not _CODE.match(behind)
+                return f"{text[:start]}{inside[1:-1] if is_group else inside}{behind}"
         if len(words) > 1 and not (inside.startswith("<") and inside.endswith(">")):
             inside = f"<{inside}>"
         return f"{text[:start]}{inside} {code}{behind}"
@@ -116,7 +116,7 @@ def _retraced(code: str) -> _Marking:
 
 def _retrace_at(text: str, at: int) -> str:
     """Return the retrace code behind ``at``, or an empty text."""
-    return next((each for each in _RETRACES if re.match(rf"\s*{re.escape(each)}(?=[\s>]|\Z)", text[at:])), "")
+    return next((mark for mark in _RETRACES if re.match(rf"\s*{re.escape(mark)}(?=[\s>]|\Z)", text[at:])), "")
 
 
 def _with_codes(text: str, start: int, end: int) -> tuple[int, int]:
@@ -175,8 +175,8 @@ def _lengthened(word: str) -> str:
         return word.replace(":", "")
     prefix = _PREFIX.match(word)
     begin = prefix.end() if prefix else 0
-    found = _VOWELS.search(word, begin) or _LETTER.search(word, begin)
-    return f"{word[: found.end()]}:{word[found.end() :]}" if found else word
+    match = _VOWELS.search(word, begin) or _LETTER.search(word, begin)
+    return f"{word[: match.end()]}:{word[match.end() :]}" if match else word
 
 
 def _blocked(word: str) -> str:
@@ -191,9 +191,9 @@ def _repeated_part(word: str) -> str:
     >>> _repeated_part("ball"), _repeated_part("↫b↫ball"), _repeated_part("↫b-b-b↫ball")
     ('↫b↫ball', '↫b-b↫ball', 'ball')
     """
-    if found := re.match(r"↫([^↫]*)↫", word):
-        parts = found.group(1).split("-")
-        rest = word[found.end() :]
+    if match := re.match(r"↫([^↫]*)↫", word):
+        parts = match.group(1).split("-")
+        rest = word[match.end() :]
         return rest if len(parts) > 2 else f"↫{'-'.join([*parts, parts[0]])}↫{rest}"
     onset = _ONSET.match(word)
     if not onset:
@@ -208,9 +208,9 @@ def _paused(text: str, words: list[Token]) -> str:
         end += 1
     while code := re.match(r"\s*\[[^\[\]]*\]", text[end:]):
         end += code.end()
-    found = re.match(r"\s*(\(\.{1,3}\))", text[end:])
-    pause = found.group(1) if found else ""
-    behind = text[end + (found.end() if found else 0) :]
+    match = re.match(r"\s*(\(\.{1,3}\))", text[end:])
+    pause = match.group(1) if match else ""
+    behind = text[end + (match.end() if match else 0) :]
     new = _PAUSES[(_PAUSES.index(pause) + 1) % len(_PAUSES)]
     return f"{text[:end]}{' ' if new else ''}{new}{behind}"
 

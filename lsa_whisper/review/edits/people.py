@@ -37,11 +37,11 @@ def describe_person(transcript: Transcript, code: str, person: Participant) -> T
             f"speaker {person.code} is there already; give it the utterances of {code or 'another'} instead"
         )
     _verify(person)
-    described = {each: _described(other, person) if each == code else other for each, other in people.items()}
+    entries = {key: _described(other, person) if key == code else other for key, other in people.items()}
     if not code:
         first = next(iter(people.values()), Participant("", "", language=(transcript.languages or ["eng"])[0]))
-        described[person.code] = _described(Participant("", "", language=first.language, corpus=first.corpus), person)
-    return _with_people(transcript, described, {code: person.code})
+        entries[person.code] = _described(Participant("", "", language=first.language, corpus=first.corpus), person)
+    return _with_people(transcript, entries, {code: person.code})
 
 
 def assign_speaker(transcript: Transcript, number: int, code: str) -> Transcript:
@@ -66,7 +66,7 @@ def merge_people(transcript: Transcript, code: str, other: str) -> Transcript:
     people = transcript.participants
     if code not in people or other not in people or code == other:
         raise EditError(f"{code} and {other} are not two speakers of @Participants ({', '.join(people)}); choose two")
-    return _with_people(transcript, {each: one for each, one in people.items() if each != code}, {code: other})
+    return _with_people(transcript, {key: person for key, person in people.items() if key != code}, {code: other})
 
 
 def name_transcribers(transcript: Transcript, names: Sequence[str], remark: str) -> Transcript:
@@ -78,13 +78,13 @@ def name_transcribers(transcript: Transcript, names: Sequence[str], remark: str)
     plain = [" ".join(name.replace(",", " ").split()) for name in names]
     if not all(plain):
         raise EditError("a settled transcript has the names of both transcribers; give both")
-    blocks = [one for one in transcript.blocks if not (isinstance(one, Line) and one.name == "@Transcriber")]
-    headers = [at for at, one in enumerate(blocks) if isinstance(one, Line) and one.name in (*_NAMING, "@Media")]
+    blocks = [block for block in transcript.blocks if not (isinstance(block, Line) and block.name == "@Transcriber")]
+    headers = [at for at, block in enumerate(blocks) if isinstance(block, Line) and block.name in (*_NAMING, "@Media")]
     if not headers:
         raise EditError("the transcript has no @Participants; add the line in a text editor first")
     end = _line_end(blocks[headers[-1]]) or "\n"
-    added = [Line(f"@Transcriber:\t{', '.join(plain)}{end}", 0), Line(f"@Comment:\t{' '.join(remark.split())}{end}", 0)]
-    blocks[headers[-1] + 1 : headers[-1] + 1] = added
+    lines = [Line(f"@Transcriber:\t{', '.join(plain)}{end}", 0), Line(f"@Comment:\t{' '.join(remark.split())}{end}", 0)]
+    blocks[headers[-1] + 1 : headers[-1] + 1] = lines
     return with_blocks(transcript, blocks)
 
 
@@ -124,19 +124,19 @@ def _with_people(transcript: Transcript, people: dict[str, Participant], speaker
     described = {_code_of(block) for block in transcript.headers if block.name == "@ID"}
     end = _line_end(blocks[places[-1]])
     language = (transcript.languages or ["eng"])[0]
-    added = [
-        _identity(one, [language if one.language not in transcript.languages else ""], end or "\n", 0)
-        for code, one in people.items()
+    lines = [
+        _identity(person, [language if person.language not in transcript.languages else ""], end or "\n", 0)
+        for code, person in people.items()
         if code not in described
     ]
-    blocks[places[-1] + 1 : places[-1] + 1] = added
+    blocks[places[-1] + 1 : places[-1] + 1] = lines
     return with_blocks(transcript, blocks)
 
 
 def _header(line: Line, people: dict[str, Participant]) -> Line | None:
     """Return a header as it should be; ``None`` if it is about a participant who is no longer there."""
     if line.name == "@Participants":
-        entries = ", ".join(" ".join(filter(None, (one.code, one.name, one.role))) for one in people.values())
+        entries = ", ".join(" ".join(filter(None, (who.code, who.name, who.role))) for who in people.values())
         return line if line.value == entries else Line(f"@Participants:\t{entries}{_line_end(line)}", line.number)
     if line.name == "@ID":
         fields, person = [part.strip() for part in line.value.split("|")], people.get(_code_of(line))

@@ -28,7 +28,7 @@ def verify_edit(before: Transcript, after: Transcript) -> None:
         EditError: The first new problem, with its place in the text.
     """
     change = Change.between(before, after)
-    old = Counter((one.code, one.message) for one in check(_neighborhood(before, change.at, len(change.removed))))
+    old = Counter((fault.code, fault.message) for fault in check(_neighborhood(before, change.at, len(change.removed))))
     for problem in check(_neighborhood(after, change.at, len(change.added))):
         key = (problem.code, problem.message)
         if not old[key]:
@@ -44,13 +44,13 @@ def text_problems(transcript: Transcript, utterance: Utterance) -> list[Problem]
     []
     """
     alone = Transcript([utterance], transcript.path, transcript.encoding)
-    found = {
+    problems = {
         *alone.problems,
         *layout_problems(alone),
         *tier_problems(transcript.path, utterance, context_of(transcript)),
         *dependent_problems(transcript.path, utterance),
     }
-    return sorted(found, key=lambda problem: (problem.line, problem.column, problem.code))
+    return sorted(problems, key=lambda problem: (problem.line, problem.column, problem.code))
 
 
 def _neighborhood(transcript: Transcript, at: int, count: int) -> Transcript:
@@ -66,18 +66,18 @@ def _neighborhood(transcript: Transcript, at: int, count: int) -> Transcript:
         elif isinstance(block, Utterance) and block.speaker not in seen:
             seen.add(block.speaker)
             near.add(index)
-    kept = [
+    near_blocks = [
         block
         for index, block in enumerate(blocks)
         if index in near or (isinstance(block, Line) and block.name.startswith("@"))
     ]
-    made = with_blocks(transcript, kept)
-    made.found = []
-    return made
+    excerpt = with_blocks(transcript, near_blocks)
+    excerpt.found = []
+    return excerpt
 
 
 def _sentence(problem: Problem, added: Sequence[Line | Utterance]) -> str:
-    first = next((one for one in added if isinstance(one, Utterance)), None)
+    first = next((block for block in added if isinstance(block, Utterance)), None)
     place = f" (character {problem.column - 6})" if first and problem.line == first.line and problem.column > 6 else ""
     remedy = problem.remedy or "correct it"
     return f"{problem.message}{place}; {remedy}, or undo"
@@ -95,8 +95,8 @@ def find_problems(transcript: Transcript, number: int, text: str) -> list[Proble
     old = transcript.utterances[number]
     new = with_text(old, text)
     offset = len(new.main) - len(new.body)
-    found = text_problems(transcript, new)
-    return [Problem(None, 1, max(1, one.column - offset), one.code, one.message) for one in found]
+    problems = text_problems(transcript, new)
+    return [Problem(None, 1, max(1, problem.column - offset), problem.code, problem.message) for problem in problems]
 
 
 def propose(transcript: Transcript, number: int, text: str) -> str | None:
@@ -106,15 +106,15 @@ def propose(transcript: Transcript, number: int, text: str) -> str | None:
     >>> propose(parse("@Languages:\teng\n*PAR:\tno .\n"), 0, "I see 2 dogs")
     'I see two dogs .'
     """
-    made = text
+    proposal = text
     for _ in range(_ROUNDS):
-        codes = [one.code for one in find_problems(transcript, number, made) if one.code in _REMEDIES]
+        codes = [problem.code for problem in find_problems(transcript, number, proposal) if problem.code in _REMEDIES]
         if not codes:
             break
-        made = _REMEDIES[codes[0]](made, (transcript.languages or ["eng"])[0])
-    if made == text or any(one.code in _REMEDIES for one in find_problems(transcript, number, made)):
+        proposal = _REMEDIES[codes[0]](proposal, (transcript.languages or ["eng"])[0])
+    if proposal == text or any(problem.code in _REMEDIES for problem in find_problems(transcript, number, proposal)):
         return None
-    return made
+    return proposal
 
 
 def propose_marks(transcript: Transcript, text: str) -> str | None:
@@ -125,9 +125,9 @@ def propose_marks(transcript: Transcript, text: str) -> str | None:
     '&-um I &+wan want (.) it (.) hey .'
     """
     words = fillers((transcript.languages or ["eng"])[0])
-    made = _CUT_OFF.sub(r"&+\1", _HASH.sub("(.) ", text))
-    made = _WORD.sub(lambda one: f"&-{one[0].lower()}" if one[0].lower() in words else one[0], made)
-    return None if made == text else made.replace("(.)  ", "(.) ")
+    proposal = _CUT_OFF.sub(r"&+\1", _HASH.sub("(.) ", text))
+    proposal = _WORD.sub(lambda match: f"&-{match[0].lower()}" if match[0].lower() in words else match[0], proposal)
+    return None if proposal == text else proposal.replace("(.)  ", "(.) ")
 
 
 def _one_terminator(text: str, _: str) -> str:
@@ -151,13 +151,13 @@ def _unmarked(text: str, _: str) -> str:
 
 
 def _untranscribed(text: str, _: str) -> str:
-    return re.sub(r"\b([xyw])\1{1,5}\b", lambda found: found[1] * 3, text, flags=re.IGNORECASE).replace("XXX", "xxx")
+    return re.sub(r"\b([xyw])\1{1,5}\b", lambda match: match[1] * 3, text, flags=re.IGNORECASE).replace("XXX", "xxx")
 
 
 def _spelled_numbers(text: str, language: str) -> str:
     if not can_spell_numbers(language):
         return text
-    return re.sub(r"\b\d+(?:\.\d+)?\b", lambda found: spell_number(found[0], language=language), text)
+    return re.sub(r"\b\d+(?:\.\d+)?\b", lambda match: spell_number(match[0], language=language), text)
 
 
 _REMEDIES: dict[str, Callable[[str, str], str]] = {

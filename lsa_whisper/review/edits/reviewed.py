@@ -82,5 +82,5 @@ def _left_out(transcript: Transcript) -> str:
 
 def _replaced(raw: str, old: str, new: str) -> str:
     """Return a line with another end; a line that is folded there is left as it is."""
-    before, found, behind = raw.rpartition(f"; {old}")
-    return f"{before}; {new}{behind}" if found else raw
+    before, separator, behind = raw.rpartition(f"; {old}")
+    return f"{before}; {new}{behind}" if separator else raw

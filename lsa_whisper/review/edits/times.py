@@ -63,8 +63,8 @@ def set_word_span(transcript: Transcript, number: int, word: int, start_ms: int,
 def with_word_spans(utterance: Utterance, spans: Sequence[TimeSpan | None]) -> Utterance:
     """Return the utterance with a ``%wor`` tier for the words that have a time, in the place of the old tier."""
     words = utterance.reading.verbatim
-    known = ((word, span) for word, span in zip(words, spans, strict=True) if span)
-    timed = " ".join(f"{word} \x15{span.start_ms}_{span.end_ms}\x15" for word, span in known)
+    pairs = ((word, span) for word, span in zip(words, spans, strict=True) if span)
+    timed = " ".join(f"{word} \x15{span.start_ms}_{span.end_ms}\x15" for word, span in pairs)
     names = [tier.name for tier in utterance.tiers]
     at = names.index(_WOR) if _WOR in names else 0
     tiers = list(utterance.tiers)
@@ -93,12 +93,12 @@ def carried(values: Sequence[Carried | None], old: Sequence[str], new: Sequence[
     >>> carried([TimeSpan(0, 1), TimeSpan(1, 2)], ["a", "b"], ["a", "x", "y", "b"])
     [TimeSpan(start_ms=0, end_ms=1), None, None, TimeSpan(start_ms=1, end_ms=2)]
     """
-    found: list[Carried | None] = [None] * len(new)
+    new_values: list[Carried | None] = [None] * len(new)
     plain, plain_new = ([word.lower().strip("-") for word in words] for words in (old, new))
     for _, first, last, to, end in SequenceMatcher(None, plain, plain_new, autojunk=False).get_opcodes():
         if last - first == end - to:
-            found[to:end] = values[first:last]
-    return found
+            new_values[to:end] = values[first:last]
+    return new_values
 
 
 def _verify(start_ms: int, end_ms: int) -> None:

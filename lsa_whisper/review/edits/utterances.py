@@ -71,8 +71,8 @@ def set_speaker(transcript: Transcript, number: int, speaker: str) -> Transcript
     """
     old = transcript.utterances[_known(transcript, number)]
     if speaker not in transcript.participants:
-        known = ", ".join(transcript.participants) or "none"
-        raise EditError(f"speaker {speaker!r} is not in @Participants ({known}); choose one of them")
+        codes = ", ".join(transcript.participants) or "none"
+        raise EditError(f"speaker {speaker!r} is not in @Participants ({codes}); choose one of them")
     if speaker == old.speaker:
         return transcript
     return put(transcript, number, [with_speaker(old, speaker)])
@@ -125,11 +125,11 @@ def join_utterances(transcript: Transcript, number: int) -> Transcript:
     span = first.span | second.span if first.span and second.span else first.span or second.span
     text = " ".join(part for part in (words, second.text, rest) if part)
     spans: WordSpans = [*first.word_spans(), *second.word_spans()]
-    joined = replace(with_text(replace(first, tiers=()), text, span), tiers=_joined_tiers(first, second))
-    joined = replace(joined, main=joined.main.rstrip("\r\n") + line_end(first))
-    if len(joined.reading.verbatim) == len(spans):
-        joined = with_word_spans(joined, spans)
-    return put(transcript, number, [joined], count=2)
+    whole = replace(with_text(replace(first, tiers=()), text, span), tiers=_joined_tiers(first, second))
+    whole = replace(whole, main=whole.main.rstrip("\r\n") + line_end(first))
+    if len(whole.reading.verbatim) == len(spans):
+        whole = with_word_spans(whole, spans)
+    return put(transcript, number, [whole], count=2)
 
 
 def insert_utterance(transcript: Transcript, number: int, speaker: str, text: str = "xxx .") -> Transcript:
@@ -171,7 +171,7 @@ def _closed(utterance: Utterance) -> bool:
 def _first_place(transcript: Transcript) -> int:
     """Return where the first utterance stands: above ``@End``."""
     blocks = transcript.blocks
-    ends = (at for at, one in enumerate(blocks) if isinstance(one, Utterance) or one.name == "@End")
+    ends = (at for at, block in enumerate(blocks) if isinstance(block, Utterance) or block.name == "@End")
     return next(ends, len(blocks))
 
 
@@ -192,8 +192,8 @@ def _before_groups(text: str, offset: int) -> int:
 
 def _cut_span(span: TimeSpan, words: WordSpans, count: int, total: int) -> tuple[TimeSpan, TimeSpan]:
     """Return the times of two parts: cut where the next word begins, else in proportion to the words."""
-    known = words[count] if count < len(words) else None
-    cut_ms = known.start_ms if known else span.start_ms + round(span.duration_ms * count / max(total, 1))
+    next_span = words[count] if count < len(words) else None
+    cut_ms = next_span.start_ms if next_span else span.start_ms + round(span.duration_ms * count / max(total, 1))
     cut_ms = min(max(cut_ms, span.start_ms + 1), span.end_ms - 1)
     return TimeSpan(span.start_ms, cut_ms), TimeSpan(cut_ms, span.end_ms)
 
@@ -214,14 +214,14 @@ def _without(tiers: tuple[Line, ...], name: str) -> tuple[Line, ...]:
 def _joined_tiers(first: Utterance, second: Utterance) -> tuple[Line, ...]:
     end = line_end(first)
     reviewed = first.reviewed and second.reviewed
-    joined = [tier for tier in _without(first.tiers, "%wor") if reviewed or tier.name != REVIEWED_TIER]
+    tiers = [tier for tier in _without(first.tiers, "%wor") if reviewed or tier.name != REVIEWED_TIER]
     for tier in _without(_without(second.tiers, "%wor"), REVIEWED_TIER):
-        same = next((at for at, one in enumerate(joined) if one.name == tier.name and tier.name), None)
+        same = next((at for at, own in enumerate(tiers) if own.name == tier.name and tier.name), None)
         if same is None:
-            joined.append(tier)
+            tiers.append(tier)
         else:
-            joined[same] = Line(f"{joined[same].raw.rstrip()} {tier.value}{end}", 0)
-    return tuple(one if one.raw.endswith(("\n", "\r")) else Line(one.raw + end, 0) for one in joined)
+            tiers[same] = Line(f"{tiers[same].raw.rstrip()} {tier.value}{end}", 0)
+    return tuple(tier if tier.raw.endswith(("\n", "\r")) else Line(tier.raw + end, 0) for tier in tiers)
 
 
 def take_utterance(transcript: Transcript, number: int, other: Utterance) -> Transcript:
@@ -229,8 +229,8 @@ def take_utterance(transcript: Transcript, number: int, other: Utterance) -> Tra
 
     A speaker who is not in ``@Participants`` is not taken.
     """
-    taken = set_text(transcript, number, other.text)
-    return set_speaker(taken, number, other.speaker) if other.speaker in transcript.participants else taken
+    result = set_text(transcript, number, other.text)
+    return set_speaker(result, number, other.speaker) if other.speaker in transcript.participants else result
 
 
 def insert_copy(transcript: Transcript, number: int, other: Utterance) -> Transcript:
@@ -239,5 +239,5 @@ def insert_copy(transcript: Transcript, number: int, other: Utterance) -> Transc
     Raises:
         EditError: Its speaker is not in ``@Participants``.
     """
-    made = insert_utterance(transcript, number, other.speaker, other.text)
-    return set_span(made, number, other.span.start_ms, other.span.end_ms) if other.span else made
+    result = insert_utterance(transcript, number, other.speaker, other.text)
+    return set_span(result, number, other.span.start_ms, other.span.end_ms) if other.span else result

@@ -28,8 +28,8 @@ def word_tokens(text: str) -> list[Token]:
     >>> [token.text for token in word_tokens("<I want> [/] &-um (.) I want it .")]
     ['I', 'want', '&-um', 'I', 'want', 'it']
     """
-    found = (match for match in SOLID.finditer(text) if match.lastgroup == "word")
-    return [Token("word", match["word"], match.start("word")) for match in found]
+    matches = (match for match in SOLID.finditer(text) if match.lastgroup == "word")
+    return [Token("word", match["word"], match.start("word")) for match in matches]
 
 
 def written_words(utterance: Utterance) -> list[WrittenWord]:
@@ -41,16 +41,16 @@ def written_words(utterance: Utterance) -> list[WrittenWord]:
     >>> [(word.text, word.first, word.last) for word in written_words(utterance("PAR", "↫b-b↫ball ice_cream ."))]
     [('↫b-b↫ball', 0, 3), ('ice_cream', 3, 5)]
     """
-    text, found, at = utterance.text, [], 0
+    text, words, at = utterance.text, [], 0
     # Unless a bullet or a line break stands between words, the tree that was already built has the right offsets.
     tokens = _tree_words(utterance.tree.items) if utterance.body.startswith(text) else word_tokens(text)
     for _, surface, offset in tokens:
-        spoken = len(read_word(surface).verbatim)
-        found.append(WrittenWord(surface, offset, offset + len(surface), at, at + spoken))
-        at += spoken
+        count = len(read_word(surface).verbatim)
+        words.append(WrittenWord(surface, offset, offset + len(surface), at, at + count))
+        at += count
     if at != len(utterance.reading.verbatim):
-        return [WrittenWord(word.text, word.start, word.end, 0, 0) for word in found]
-    return found
+        return [WrittenWord(word.text, word.start, word.end, 0, 0) for word in words]
+    return words
 
 
 def _tree_words(items: Sequence[Item]) -> Iterator[Token]:

@@ -114,10 +114,10 @@ def assemble(
     languages = spoken_languages(decoded) or [header.language]
     header = replace(header, language=languages[0])
     drafts = _attributed(drafts, header)
-    said = [_with_language(draft, languages[0]) for draft in drafts]
-    placed = place_utterances(said if word_tiers else list(map(_without_words, said)), duration_ms)
-    utterances = [replace(each, tiers=each.tiers + draft.comments) for each, draft in zip(placed, drafts, strict=True)]
-    any_words = any(each.verbatim() for each in utterances)
+    marked = [_with_language(draft, languages[0]) for draft in drafts]
+    tiers = place_utterances(marked if word_tiers else list(map(_without_words, marked)), duration_ms)
+    utterances = [replace(tier, tiers=tier.tiers + draft.comments) for tier, draft in zip(tiers, drafts, strict=True)]
+    any_words = any(tier.verbatim() for tier in utterances)
     remarks = (*language_remarks(decoded), *_remarks(windows, decoded, any_words))
     transcript = compose(
         languages=languages,
@@ -150,10 +150,10 @@ def verify_header(header: TranscriptHeader, path: Path) -> None:
 
 def _with_language(draft: _Draft, main: str) -> Utterance:
     """Return an utterance that says its language, as CHAT requires of all but the main one."""
-    said = draft.utterance
+    spoken = draft.utterance
     if draft.language == main:
-        return said
-    return utterance(said.speaker, f"[- {draft.language}] {said.text}", said.span, said.word_times)
+        return spoken
+    return utterance(spoken.speaker, f"[- {draft.language}] {spoken.text}", spoken.span, spoken.word_times)
 
 
 def _without_words(draft: Utterance) -> Utterance:
@@ -173,14 +173,14 @@ def _drafts(
         segments = [part for segment in segments for part in between_pauses(segment, language)]
     for segment in segments:
         span = TimeSpan(round(segment.start_s * 1000), round(segment.end_s * 1000)).shift(window.start_ms)
-        decoded = decode(segment.text, labels, speaker=header.speaker, language=language, tagger=tagger(language))
-        words = align_words(decoded.utterances, segment.timed, window.start_ms)
-        spans = split_span(decoded.utterances, span)
+        text = decode(segment.text, labels, speaker=header.speaker, language=language, tagger=tagger(language))
+        words = align_words(text.utterances, segment.timed, window.start_ms)
+        spans = split_span(text.utterances, span)
         if segment.timed:
             spans = (adjacent_spans if segment.closed else spans_of_words)(spans, words)
-        logprobs = word_logprobs(decoded.utterances, segment)
-        for each, at, said, scores in zip(decoded.utterances, spans, words, logprobs, strict=True):
-            yield _Draft(utterance(each.speaker, each.text, at, said), scores, language)
+        logprobs = word_logprobs(text.utterances, segment)
+        for turn, at, timed, scores in zip(text.utterances, spans, words, logprobs, strict=True):
+            yield _Draft(utterance(turn.speaker, turn.text, at, timed), scores, language)
 
 
 def _stock_drafts(
@@ -200,9 +200,9 @@ def _stock_drafts(
         if segment.timed:
             spans = spans_of_words(spans, words)
         logprobs = word_logprobs(stretch.utterances, segment)
-        for each, at, said, scores in zip(stretch.utterances, spans, words, logprobs, strict=True):
-            drafted = utterance(each.speaker, each.text, at, said)
-            yield _Draft(drafted, scores, stretch.language, each.tiers)
+        for turn, at, timed, scores in zip(stretch.utterances, spans, words, logprobs, strict=True):
+            tier = utterance(turn.speaker, turn.text, at, timed)
+            yield _Draft(tier, scores, stretch.language, turn.tiers)
 
 
 def _attributed(drafts: Sequence[_Draft], header: TranscriptHeader) -> list[_Draft]:
@@ -222,19 +222,19 @@ def _attributed(drafts: Sequence[_Draft], header: TranscriptHeader) -> list[_Dra
 
 def _with_room(segments: Sequence[DecodedSegment]) -> list[DecodedSegment]:
     """Return the segments, those without duration joined to the previous segment."""
-    joined: list[DecodedSegment] = []
+    merged: list[DecodedSegment] = []
     for segment in segments:
-        if joined and segment.end_s <= segment.start_s:
-            before = joined[-1]
-            joined[-1] = replace(
+        if merged and segment.end_s <= segment.start_s:
+            before = merged[-1]
+            merged[-1] = replace(
                 before,
                 text=f"{before.text} {segment.text}",
                 timed=before.timed + segment.timed,
                 logprobs=before.logprobs + segment.logprobs,
             )
         else:
-            joined.append(segment)
-    return joined
+            merged.append(segment)
+    return merged
 
 
 def split_span(utterances: Sequence[Utterance], span: TimeSpan) -> list[TimeSpan]:
@@ -243,20 +243,20 @@ def split_span(utterances: Sequence[Utterance], span: TimeSpan) -> list[TimeSpan
     >>> split_span([utterance("PAR", "one ."), utterance("PAR", "one two three .")], TimeSpan(0, 1000))
     [TimeSpan(start_ms=0, end_ms=250), TimeSpan(start_ms=250, end_ms=1000)]
     """
-    lengths = [1 + sum(len(word) for word in each.verbatim()) for each in utterances]
+    lengths = [1 + sum(len(word) for word in tier.verbatim()) for tier in utterances]
     edges = [span.start_ms + round(span.duration_ms * part / (sum(lengths) or 1)) for part in accumulate(lengths)]
     return [TimeSpan(*pair) for pair in zip([span.start_ms, *edges], edges, strict=False)]
 
 
 def _participants(utterances: Sequence[Utterance], header: TranscriptHeader) -> list[Participant]:
-    known = {participant.code: participant for participant in header.turns.participants} if header.turns else {}
+    people = {participant.code: participant for participant in header.turns.participants} if header.turns else {}
     # Everyone with a turn is a participant, even if none of their words was recognized.
-    codes = dict.fromkeys([*known, *(each.speaker for each in utterances)]) or {header.speaker: None}
+    codes = dict.fromkeys([*people, *(tier.speaker for tier in utterances)]) or {header.speaker: None}
     return [
         replace(
-            known.get(code) or Participant(code, _role(code, header)),
+            people.get(code) or Participant(code, _role(code, header)),
             language=header.language,
-            corpus=header.corpus or (known[code].corpus if code in known else "") or "corpus_name",
+            corpus=header.corpus or (people[code].corpus if code in people else "") or "corpus_name",
         )
         for code in codes
     ]
@@ -275,11 +275,11 @@ def _remarks(windows: Sequence[TimeSpan], decoded: Sequence[DecodedWindow], any_
     if retried := [window for window, result in pairs if result.retried and not result.truncated]:
         yield f"the model repeated itself at {places(retried)}, which was decoded again: check these passages first"
     if truncated := [window for window, result in pairs if result.truncated]:
-        removed = [each for _, result in pairs for each in result.removed]
-        what = f" ({', '.join(removed[:5])}{' and more' if len(removed) > 5 else ''})" if removed else ""
+        copies = [text for _, result in pairs for text in result.removed]
+        examples = f" ({', '.join(copies[:5])}{' and more' if len(copies) > 5 else ''})" if copies else ""
         yield (
             f"the model repeated itself at {places(truncated)}, also when decoded again, and surplus copies were "
-            f"removed{what}: check these passages first"
+            f"removed{examples}: check these passages first"
         )
     if incomplete := [window for window, result in pairs if not result.complete]:
         yield f"the length limit stopped the model at {places(incomplete)}: check these passages first"

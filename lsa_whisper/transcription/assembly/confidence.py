@@ -38,11 +38,11 @@ def word_logprobs(utterances: Sequence[Utterance], segment: DecodedSegment) -> l
     # Words are mapped to tokens by their letters as for word times, with a token's index in place of its time.
     tokens = [TimedToken(text, at, at + 1) for at, (text, _) in enumerate(segment.logprobs)]
     scores = []
-    for each, timed in zip(utterances, align_words(utterances, tokens), strict=True):
-        words, known = list[float | None](), list(timed)
-        for word in each.verbatim():
-            if known and known[0][0] == word:
-                span = known.pop(0)[1]
+    for tier, timed in zip(utterances, align_words(utterances, tokens), strict=True):
+        words, times = list[float | None](), list(timed)
+        for word in tier.verbatim():
+            if times and times[0][0] == word:
+                span = times.pop(0)[1]
                 own = segment.logprobs[span.start_ms // 1000 : span.end_ms // 1000]
                 words.append(sum(logprob for _, logprob in own) / len(own) if own else None)
             else:
@@ -57,8 +57,8 @@ def utterance_confidence(scores: WordScores, calibration: Calibration) -> float 
     >>> round(utterance_confidence((math.log(0.9), None, math.log(0.5)), Calibration()), 3)
     0.7
     """
-    known = [calibration(score) for score in scores if score is not None]
-    return sum(known) / len(known) if known else None
+    values = [calibration(score) for score in scores if score is not None]
+    return sum(values) / len(values) if values else None
 
 
 def fit_calibration(logprobs: Sequence[float], right: Sequence[bool]) -> Calibration:

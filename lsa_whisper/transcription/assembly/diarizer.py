@@ -59,8 +59,8 @@ class Diarizer:
     def settings(self) -> dict[str, str]:
         """What the turns depend on besides the recording."""
         name = f"{self.config.parent.name}/{self.config.name}"
-        made = f"{_PACKAGE} {_version()} {name} {plain_yaml.read(self.config)}"
-        return {"turns": f"auto:{self.speakers or ''}", "diarizer": made}
+        program = f"{_PACKAGE} {_version()} {name} {plain_yaml.read(self.config)}"
+        return {"turns": f"auto:{self.speakers or ''}", "diarizer": program}
 
     def load(self, device: str) -> None:
         """Load the model, unless it is loaded.
@@ -131,16 +131,16 @@ def find_diarizer(speakers: Path | str, model: Path | str | None) -> Diarizer | 
         LsaWhisperError: A model is given without ``auto``, the number of people is 0, or pyannote.audio is not
             installed.
     """
-    asked = _AUTO.fullmatch(str(speakers))
-    if not asked:
+    match = _AUTO.fullmatch(str(speakers))
+    if not match:
         if model is not None:
             raise LsaWhisperError("--speakers-model is the model of --speakers auto; give both")
         if re.fullmatch(r"[0-9]+|auto:.*", str(speakers)) and not Path(speakers).exists():
             raise LsaWhisperError(f"--speakers {speakers}: give auto, or auto:2 if two people speak")
         return None
-    if asked[1] and not int(asked[1]):
+    if match[1] and not int(match[1]):
         raise LsaWhisperError(f"--speakers {speakers}: at least one person must speak; give auto:1, auto:2 ... or auto")
-    count = int(asked[1]) if asked[1] else None
+    count = int(match[1]) if match[1] else None
     if model is None and not _is_complete() and (weights := find_weights()):
         return VoiceDiarizer(weights, count)
     if not _is_installed():

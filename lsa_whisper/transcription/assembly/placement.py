@@ -54,18 +54,18 @@ def _push_on(drafts: Sequence[Utterance]) -> list[TimeSpan]:
 
 def _pull_back(spans: Sequence[TimeSpan], drafts: Sequence[Utterance], duration_ms: int) -> list[TimeSpan | None]:
     """Return spans that end inside the recording; earlier ones are shortened in favor of later ones."""
-    placed: list[TimeSpan | None] = []
-    taken: dict[str, int] = {}
+    places: list[TimeSpan | None] = []
+    starts: dict[str, int] = {}
     next_start = duration_ms
     for span, draft in zip(reversed(spans), reversed(drafts), strict=True):
-        end = min(span.end_ms, taken.get(draft.speaker, duration_ms))
+        end = min(span.end_ms, starts.get(draft.speaker, duration_ms))
         start = min(span.start_ms, end - 1, next_start)
         if start < 0:
-            placed.append(None)
+            places.append(None)
             continue
-        placed.append(TimeSpan(start, end))
-        next_start = taken[draft.speaker] = start
-    return placed[::-1]
+        places.append(TimeSpan(start, end))
+        next_start = starts[draft.speaker] = start
+    return places[::-1]
 
 
 _TOLERANCE_MS = 500  # typical error of a diarizer at the start of a turn
@@ -83,10 +83,10 @@ class SpeakerLookup:
 
     def who(self, span: TimeSpan) -> str | None:
         """Return the speaker with the longest overlap (the earlier one if equal), or ``None`` without overlap."""
-        shared: dict[str, int] = defaultdict(int)
+        shares: dict[str, int] = defaultdict(int)
         for code, turn in self._around(span):
-            shared[code] += max(0, min(turn.end_ms, span.end_ms) - max(turn.start_ms, span.start_ms))
-        overlaps = {code: length_ms for code, length_ms in shared.items() if length_ms}
+            shares[code] += max(0, min(turn.end_ms, span.end_ms) - max(turn.start_ms, span.start_ms))
+        overlaps = {code: length_ms for code, length_ms in shares.items() if length_ms}
         return max(overlaps, key=overlaps.__getitem__) if overlaps else None
 
     def near(self, span: TimeSpan) -> str:
@@ -102,7 +102,7 @@ class SpeakerLookup:
     def _around(self, span: TimeSpan) -> Sequence[tuple[str, TimeSpan]]:
         # Turns are sorted by start; those before the first whose running maximum end reaches the span have ended.
         first = bisect_left(self._latest_ends, span.start_ms)
-        last = bisect_left(self._turns, span.end_ms, key=lambda one: one[1].start_ms)
+        last = bisect_left(self._turns, span.end_ms, key=lambda turn: turn[1].start_ms)
         return self._turns[first:last]
 
 
@@ -157,11 +157,11 @@ def _cut(original: Utterance, times: Sequence[TimeSpan | None], at: int) -> list
     for place in (index for index, character in enumerate(text) if character == " "):
         first, second = utterance(_CODE, f"{text[:place]} ."), utterance(_CODE, text[place:])
         if len(first.verbatim()) == at and _nothing_lost(original, first, second):
-            known = original.word_times
-            count = sum(each is not None for each in times[:at])
+            words = original.word_times
+            count = sum(time is not None for time in times[:at])
             return [
-                utterance(original.speaker, first.text, first_span, known[:count]),
-                utterance(original.speaker, second.text, TimeSpan(cut_ms, span.end_ms), known[count:]),
+                utterance(original.speaker, first.text, first_span, words[:count]),
+                utterance(original.speaker, second.text, TimeSpan(cut_ms, span.end_ms), words[count:]),
             ]
     return None
 
@@ -205,13 +205,13 @@ def between_pauses(segment: DecodedSegment, language: str) -> list[DecodedSegmen
 
 
 def _part(segment: DecodedSegment, first: int, last: int) -> DecodedSegment:
-    timed, logprobs = segment.timed[first:last], segment.logprobs[first:last]
+    tokens, logprobs = segment.timed[first:last], segment.logprobs[first:last]
     return replace(
         segment,
-        text="".join(token.text for token in timed).strip(),
-        start_s=timed[0].start_s,
-        end_s=timed[-1].end_s,
+        text="".join(token.text for token in tokens).strip(),
+        start_s=tokens[0].start_s,
+        end_s=tokens[-1].end_s,
         avg_logprob=sum(logprob for _, logprob in logprobs) / max(1, len(logprobs)),
-        timed=timed,
+        timed=tokens,
         logprobs=logprobs,
     )

@@ -56,26 +56,26 @@ def stretches(
         language: ISO 639-3, of windows whose language was not detected.
         speaker_in: Who speaks in a span, where turns are known; stretches end where the speaker changes.
     """
-    segments = [
+    by_code = [
         (segment.shifted(window.start_ms / 1000), chat_code(result.language) if result.language else language)
         for window, result in zip(windows, decoded, strict=True)
         for segment in result.segments
     ]
-    names = {code: names_in([segment.text for segment, own in segments if own == code], code) for _, code in segments}
-    for code, pairs in groupby(segments, key=lambda pair: pair[1]):
-        some = [segment for segment, _ in pairs]
-        spans = [_span(segment) for segment in some]
+    names = {code: names_in([segment.text for segment, own in by_code if own == code], code) for _, code in by_code}
+    for code, pairs in groupby(by_code, key=lambda pair: pair[1]):
+        segments = [segment for segment, _ in pairs]
+        spans = [_span(segment) for segment in segments]
         speakers = [speaker_in(span) if speaker_in else "" for span in spans]
-        for run in groups_of_segments([segment.text for segment in some], spans, speakers, code):
-            parts = some[run.start : run.stop]
+        for run in groups_of_segments([segment.text for segment in segments], spans, speakers, code):
+            parts = segments[run.start : run.stop]
             whole = _joined(parts)
-            found = tuple(_utterances(whole.text, _words(parts), speaker, code, names[code]))
-            yield Stretch(whole, found, tuple(_places(found, parts)), code)
+            turns = tuple(_utterances(whole.text, _words(parts), speaker, code, names[code]))
+            yield Stretch(whole, turns, tuple(_places(turns, parts)), code)
 
 
-def _places(found: Sequence[Utterance], parts: Sequence[DecodedSegment]) -> list[TimeSpan]:
+def _places(turns: Sequence[Utterance], parts: Sequence[DecodedSegment]) -> list[TimeSpan]:
     """Return the times of the utterances in joined segments, by the lengths of their words."""
-    lengths = [max(1, sum(map(len, each.verbatim()))) for each in found]
+    lengths = [max(1, sum(map(len, turn.verbatim()))) for turn in turns]
     return part_spans(lengths, [(max(1, len(letters_of(part.text))), _span(part)) for part in parts])
 
 
@@ -102,9 +102,9 @@ def _utterances(text: str, words: Words, speaker: str, language: str, names: fro
     runs = runs_between_pauses(words, language)
     texts = [" ".join(word for word, _ in words[run.start : run.stop]) for run in runs] if len(runs) > 1 else [text]
     for part in (CONTROLS.sub(" ", text) for text in texts):
-        read = plain_to_chat(part, Conventions(), language=language, names=names)
-        for at, (tier, remarks) in enumerate(zip(read.tiers, read.remarks, strict=True)):
-            comments = (*(read.comments if at == 0 else ()), *remarks)
+        chat = plain_to_chat(part, Conventions(), language=language, names=names)
+        for at, (tier, remarks) in enumerate(zip(chat.tiers, chat.remarks, strict=True)):
+            comments = (*(chat.comments if at == 0 else ()), *remarks)
             lines = (Line(f"%com:\t{'; '.join(comments)}\n", 0),) if comments else ()
             yield replace(utterance(speaker, tier), tiers=lines)
 
@@ -118,9 +118,9 @@ def _words(parts: Sequence[DecodedSegment]) -> Words:
         for at, token in enumerate(part.timed):
             span = TimeSpan(round(1000 * token.start_s), round(1000 * token.end_s))
             if words and at and not token.text.startswith(" "):
-                known = words[-1][1]
-                spoken = any(sign.isalnum() for sign in token.text)
-                words[-1] = (words[-1][0] + token.text, known | span if known and spoken else known)
+                before = words[-1][1]
+                is_word = any(sign.isalnum() for sign in token.text)
+                words[-1] = (words[-1][0] + token.text, before | span if before and is_word else before)
             elif token.text.strip():
                 text = token.text.strip()
                 words.append((text.lstrip(" .…") if number and not at else text, span))

@@ -69,7 +69,7 @@ def text_remarks(windows: Sequence[WindowResult], speech: SpeechActivity, durati
             "because there is probably no speech"
         )
     if wordless := list(_wordless(windows, speech, duration_ms)):
-        sound_s = sum(each for _, each in wordless)
+        sound_s = sum(seconds for _, seconds in wordless)
         yield (
             f"{sound_s:.0f} s of sound are without words at {places([gap for gap, _ in wordless])}: listen whether "
             "there is speech"
@@ -88,8 +88,8 @@ def _wordless(
     at_ms = 0
     for start_ms, end_ms in [*texts, (duration_ms, duration_ms)] if texts else ():
         if start_ms > at_ms:
-            heard = speech.within(gap := TimeSpan(at_ms, start_ms))
-            if (sound_s := sum(end - start for start, end in heard)) >= _MIN_WORDLESS_S:
+            sounds = speech.within(gap := TimeSpan(at_ms, start_ms))
+            if (sound_s := sum(end - start for start, end in sounds)) >= _MIN_WORDLESS_S:
                 yield gap, sound_s
         at_ms = max(at_ms, end_ms)
 
@@ -100,8 +100,8 @@ def places(spans: Sequence[TimeSpan]) -> str:
     >>> places([TimeSpan(0, 1500), TimeSpan(2000, 60_000)])
     '0.0 to 1.5 s, 2.0 to 60.0 s'
     """
-    named = ", ".join(f"{span.start_ms / 1000:.1f} to {span.end_ms / 1000:.1f} s" for span in spans[:_MAX_PLACES])
-    return named + (f" and {len(spans) - _MAX_PLACES} more" if len(spans) > _MAX_PLACES else "")
+    text = ", ".join(f"{span.start_ms / 1000:.1f} to {span.end_ms / 1000:.1f} s" for span in spans[:_MAX_PLACES])
+    return text + (f" and {len(spans) - _MAX_PLACES} more" if len(spans) > _MAX_PLACES else "")
 
 
 def spoken_languages(decoded: Sequence[DecodedWindow]) -> list[str]:
@@ -112,12 +112,12 @@ def spoken_languages(decoded: Sequence[DecodedWindow]) -> list[str]:
     >>> spoken_languages([DecodedWindow((DecodedSegment(text, 0, 1),), language=code) for code, text in said])
     ['spa', 'eng']
     """
-    written = Counter[str]()
+    letters = Counter[str]()
     for window in decoded:
         if window.language:
-            written[chat_code(window.language)] += sum(len(segment.text) for segment in window.segments)
-    main = [code for code, length in written.most_common() if length]
-    return main or list(written)[:1]
+            letters[chat_code(window.language)] += sum(len(segment.text) for segment in window.segments)
+    main = [code for code, length in letters.most_common() if length]
+    return main or list(letters)[:1]
 
 
 def language_remarks(decoded: Sequence[DecodedWindow]) -> Iterator[str]:
@@ -126,11 +126,11 @@ def language_remarks(decoded: Sequence[DecodedWindow]) -> Iterator[str]:
     >>> list(language_remarks([DecodedWindow((), language="en"), DecodedWindow((), language="es")]))
     ['languages were detected: eng in 1 of 2 windows, spa in 1 of 2 windows']
     """
-    heard = Counter(chat_code(window.language) for window in decoded if window.language)
-    if len(heard) == 1:
-        yield f"the language was detected: {next(iter(heard))}"
-    elif heard:
-        parts = (f"{code} in {count} of {heard.total()} windows" for code, count in heard.most_common())
+    languages = Counter(chat_code(window.language) for window in decoded if window.language)
+    if len(languages) == 1:
+        yield f"the language was detected: {next(iter(languages))}"
+    elif languages:
+        parts = (f"{code} in {count} of {languages.total()} windows" for code, count in languages.most_common())
         yield f"languages were detected: {', '.join(parts)}"
 
 
@@ -171,44 +171,42 @@ def _covered(utterances: Iterable[Utterance]) -> Iterable[TimeSpan]:
         yield from (TimeSpan(max(0, span.start_ms - _WIDER_MS), span.end_ms + _WIDER_MS) for span in spans)
 
 
-def _overlapping(span: TimeSpan, others: Sequence[TimeSpan]) -> Sequence[TimeSpan]:
+def _overlapping(span: TimeSpan, spans: Sequence[TimeSpan]) -> Sequence[TimeSpan]:
     """Return those of the others, which are in order and disjoint, that overlap a span."""
-    first = bisect_right(others, span.start_ms, key=lambda each: each.end_ms)
-    return others[first : bisect_left(others, span.end_ms, lo=first, key=lambda each: each.start_ms)]
+    first = bisect_right(spans, span.start_ms, key=lambda other: other.end_ms)
+    return spans[first : bisect_left(spans, span.end_ms, lo=first, key=lambda other: other.start_ms)]
 
 
 def _without(span: TimeSpan, covered: Sequence[TimeSpan]) -> list[TimeSpan]:
     """Return the parts of a span that none of the others covers, which are in order and disjoint."""
     parts, at_ms = [], span.start_ms
-    for each in _overlapping(span, covered):
-        if each.start_ms > at_ms:
-            parts.append(TimeSpan(at_ms, each.start_ms))
-        at_ms = max(at_ms, each.end_ms)
+    for cover in _overlapping(span, covered):
+        if cover.start_ms > at_ms:
+            parts.append(TimeSpan(at_ms, cover.start_ms))
+        at_ms = max(at_ms, cover.end_ms)
     return parts + ([TimeSpan(at_ms, span.end_ms)] if at_ms < span.end_ms else [])
 
 
 def _sparse(utterances: Sequence[Utterance], regions: Sequence[TimeSpan]) -> list[TimeSpan]:
     """Return the utterances without word times whose speech is far longer than their letters take here."""
-    known = []
+    rates = []
     for utterance in utterances:
         if utterance.span and not any(utterance.word_spans()):
             speech_ms = sum(
-                shared.duration_ms
-                for span in _overlapping(utterance.span, regions)
-                if (shared := span & utterance.span)
+                part.duration_ms for span in _overlapping(utterance.span, regions) if (part := span & utterance.span)
             )
-            known.append((utterance.span, speech_ms, sum(map(len, utterance.verbatim())) + 1))
-    if len(known) < 3:  # too few to know the rate
+            rates.append((utterance.span, speech_ms, sum(map(len, utterance.verbatim())) + 1))
+    if len(rates) < 3:  # too few to know the rate
         return []
-    usual_ms = median(speech_ms / letters for _, speech_ms, letters in known)
-    return [span for span, speech_ms, letters in known if speech_ms > _SLOW * usual_ms * letters + _SURPLUS_MS]
+    usual_ms = median(speech_ms / letters for _, speech_ms, letters in rates)
+    return [span for span, speech_ms, letters in rates if speech_ms > _SLOW * usual_ms * letters + _SURPLUS_MS]
 
 
 def _merged(spans: Iterable[TimeSpan]) -> list[TimeSpan]:
-    merged: list[TimeSpan] = []
+    union: list[TimeSpan] = []
     for span in sorted(spans):
-        if merged and span.start_ms <= merged[-1].end_ms:
-            merged[-1] = TimeSpan(merged[-1].start_ms, max(span.end_ms, merged[-1].end_ms))
+        if union and span.start_ms <= union[-1].end_ms:
+            union[-1] = TimeSpan(union[-1].start_ms, max(span.end_ms, union[-1].end_ms))
         else:
-            merged.append(span)
-    return merged
+            union.append(span)
+    return union

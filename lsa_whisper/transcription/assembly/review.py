@@ -33,8 +33,8 @@ ReviewRow = dict[str, Any]
 def confidences_of(scored: ScoredTranscript, recording: str, calibration: Calibration) -> Confidences:
     """Return what is stored about the confidences of a new transcript."""
     utterances = (
-        ScoredUtterance(each.speaker, each.text, each.span, tuple(each.verbatim()), scores, tuple(each.word_spans()))
-        for each, scores in zip(scored.transcript.utterances, scored.scores, strict=True)
+        ScoredUtterance(tier.speaker, tier.text, tier.span, tuple(tier.verbatim()), scores, tuple(tier.word_spans()))
+        for tier, scores in zip(scored.transcript.utterances, scored.scores, strict=True)
     )
     return Confidences(tuple(utterances), calibration, recording, scored.missed)
 

@@ -41,8 +41,8 @@ def assign_roles(turns: SpeakerTurns, codes: Sequence[str], recording: Recording
     if set(speakers) == set(codes):
         return turns
     if len(speakers) != len(codes):
-        found = f"{len(codes)} roles were named, but {len(speakers)} speakers found"
-        return replace(turns, note=f"{found}: say in review who is who")
+        problem = f"{len(codes)} roles were named, but {len(speakers)} speakers found"
+        return replace(turns, note=f"{problem}: say in review who is who")
     long_first = sorted(speakers, key=lambda code: -_spoken_ms(turns, code))
     children = [code for code in codes if ROLES.get(code) in CHILD_ROLES]
     if not children or len(children) == len(codes):
@@ -50,14 +50,14 @@ def assign_roles(turns: SpeakerTurns, codes: Sequence[str], recording: Recording
     pitches = {code: median_pitch_hz(recording, _alone(turns, code)) for code in speakers}
     high_first = sorted(speakers, key=lambda code: -(pitches[code] or 0.0))
     high, low = (high_first[: len(children)], high_first[len(children) :])
-    heard = ", ".join(f"{code} {pitch:.0f} Hz" if (pitch := pitches[code]) else f"{code} unknown" for code in speakers)
+    voices = ", ".join(f"{code} {pitch:.0f} Hz" if (pitch := pitches[code]) else f"{code} unknown" for code in speakers)
     if not all(pitches.values()) or (pitches[high[-1]] or 0.0) < MIN_RATIO * (pitches[low[0]] or 0.0):
-        return replace(turns, note=f"the voices are too near to tell the child by pitch ({heard}): say it in review")
+        return replace(turns, note=f"the voices are too near to tell the child by pitch ({voices}): say it in review")
     names = dict(zip((code for code in long_first if code in high), children, strict=True))
     adults = (code for code in codes if code not in children)
     names |= dict(zip((code for code in long_first if code in low), adults, strict=True))
-    heard = ", ".join(f"{names[code]} {pitches[code]:.0f} Hz" for code in speakers)
-    return _renamed(turns, names, f"the pitch of their voices ({heard})")
+    voices = ", ".join(f"{names[code]} {pitches[code]:.0f} Hz" for code in speakers)
+    return _renamed(turns, names, f"the pitch of their voices ({voices})")
 
 
 def median_pitch_hz(recording: Recording, spans: Sequence[TimeSpan]) -> float | None:
@@ -65,12 +65,12 @@ def median_pitch_hz(recording: Recording, spans: Sequence[TimeSpan]) -> float | 
     import librosa
 
     pitches, listened_ms = [], 0
-    for span in sorted(spans, key=lambda each: -each.duration_ms):
+    for span in sorted(spans, key=lambda turn: -turn.duration_ms):
         if span.duration_ms < _TURN_MS[0] or listened_ms >= _LISTENED_MS:
             break
-        heard = TimeSpan(span.start_ms, min(span.end_ms, span.start_ms + _TURN_MS[1]))
+        sample = TimeSpan(span.start_ms, min(span.end_ms, span.start_ms + _TURN_MS[1]))
         pitch, is_voiced, _ = librosa.pyin(
-            recording.load(heard),
+            recording.load(sample),
             fmin=65,
             fmax=600,
             sr=SAMPLE_RATE_HZ,
@@ -79,9 +79,9 @@ def median_pitch_hz(recording: Recording, spans: Sequence[TimeSpan]) -> float | 
             resolution=0.2,
         )
         pitches.append(pitch[is_voiced])
-        listened_ms += heard.duration_ms
-    voiced = np.concatenate([np.zeros(0), *pitches])
-    return float(np.median(voiced)) if len(voiced) >= _MIN_VOICED else None
+        listened_ms += sample.duration_ms
+    values = np.concatenate([np.zeros(0), *pitches])
+    return float(np.median(values)) if len(values) >= _MIN_VOICED else None
 
 
 def _spoken_ms(turns: SpeakerTurns, code: str) -> int:
@@ -91,8 +91,8 @@ def _spoken_ms(turns: SpeakerTurns, code: str) -> int:
 def _alone(turns: SpeakerTurns, code: str) -> list[TimeSpan]:
     """Return the turns of a speaker in which no other speaks; all of them if there is none."""
     own = [span for who, span in turns.spans if who == code]
-    others = [span for who, span in turns.spans if who != code]
-    return [span for span in own if not any(span & other for other in others)] or own
+    rest = [span for who, span in turns.spans if who != code]
+    return [span for span in own if not any(span & other for other in rest)] or own
 
 
 def _renamed(turns: SpeakerTurns, names: Mapping[str, str], reason: str) -> SpeakerTurns:

@@ -76,13 +76,13 @@ def find_turns(speakers: Path, audio: Path, *, alone: bool = True, ours: Contain
         return speakers
     if not speakers.is_dir():
         raise LsaWhisperError(f"{speakers}: no such file or folder; name an RTTM, TextGrid or CHAT file, or a folder")
-    known = {suffix.lower() for suffix in SUFFIXES}
-    same = (each for each in sorted(speakers.iterdir()) if each.stem == audio.stem and each.is_file())
-    files = [each for each in same if each.suffix.lower() in known and each.resolve() not in ours]
+    suffixes = {suffix.lower() for suffix in SUFFIXES}
+    same = (path for path in sorted(speakers.iterdir()) if path.stem == audio.stem and path.is_file())
+    files = [path for path in same if path.suffix.lower() in suffixes and path.resolve() not in ours]
     if len(files) == 1:
         return files[0]
     if files:
-        raise LsaWhisperError(f"{speakers}: {' and '.join(each.name for each in files)} both have turns; keep one")
+        raise LsaWhisperError(f"{speakers}: {' and '.join(path.name for path in files)} both have turns; keep one")
     raise LsaWhisperError(f"{speakers}: there are no speaker turns for {audio.name}; add {audio.stem}.rttm there")
 
 
@@ -104,11 +104,11 @@ def read_turns(path: Path, audio: Path, duration_ms: int, *, alone: bool = True)
         raise LsaWhisperError(
             f"{path}: speaker turns are read from {', '.join(SUFFIXES)}; convert it, or rename the file"
         )
-    named, people = readers[path.suffix.lower()](path, audio, alone or path.stem == audio.stem)
-    named = [(name, span) for name, span in named if name.upper() not in _NOT_A_SPEAKER]
-    if not named:
+    rows, people = readers[path.suffix.lower()](path, audio, alone or path.stem == audio.stem)
+    rows = [(name, span) for name, span in rows if name.upper() not in _NOT_A_SPEAKER]
+    if not rows:
         raise LsaWhisperError(f"{path}: contains no speaker turn for {audio.name}; check that it is the right file")
-    turns = named_turns(named, duration_ms, people)
+    turns = named_turns(rows, duration_ms, people)
     if not turns.spans:
         raise LsaWhisperError(
             f"{path}: every turn starts after the end of {audio.name}; check that they belong together"
@@ -117,23 +117,23 @@ def read_turns(path: Path, audio: Path, duration_ms: int, *, alone: bool = True)
 
 
 def named_turns(
-    named: Iterable[tuple[str, TimeSpan]], duration_ms: int, people: Iterable[Participant] = ()
+    rows: Iterable[tuple[str, TimeSpan]], duration_ms: int, people: Iterable[Participant] = ()
 ) -> SpeakerTurns:
     """Return turns with CHAT codes in place of the names of a diarizer, cut at the end of the recording.
 
     Args:
-        named: Name and time of each turn, in any order.
+        rows: Name and time of each turn, in any order.
         duration_ms: Length of the recording.
         people: What is known of those with such a name.
 
     >>> named_turns([("SPEAKER_01", TimeSpan(900, 1500)), ("SPEAKER_00", TimeSpan(0, 800))], 1000).spans
     (('PAR0', TimeSpan(start_ms=0, end_ms=800)), ('PAR1', TimeSpan(start_ms=900, end_ms=1000)))
     """
-    ordered = sorted(named, key=lambda one: one[1])
-    codes = chat_codes(name for name, _ in ordered)
-    inside = [(codes[name], here) for name, span in ordered if (here := span & TimeSpan(0, duration_ms))]
-    known = {codes[person.code]: person for person in people if person.code in codes}
-    participants = (person_of(code, known.get(code)) for code in dict.fromkeys(code for code, _ in inside))
+    in_order = sorted(rows, key=lambda row: row[1])
+    codes = chat_codes(name for name, _ in in_order)
+    inside = [(codes[name], here) for name, span in in_order if (here := span & TimeSpan(0, duration_ms))]
+    by_code = {codes[person.code]: person for person in people if person.code in codes}
+    participants = (person_of(code, by_code.get(code)) for code in dict.fromkeys(code for code, _ in inside))
     return SpeakerTurns(tuple(inside), tuple(participants))
 
 
@@ -145,13 +145,13 @@ def chat_codes(names: Iterable[str]) -> dict[str, str]:
     """
     distinct = list(dict.fromkeys(names))
     codes = {name: code for name in distinct if (code := _own_code(name))}
-    taken, number = set(codes.values()), 0
+    used, number = set(codes.values()), 0
     for name in distinct:
         if name not in codes:
-            while f"PAR{number}" in taken:
+            while f"PAR{number}" in used:
                 number += 1
             codes[name] = f"PAR{number}"
-            taken.add(codes[name])
+            used.add(codes[name])
     return {name: codes[name] for name in distinct}
 
 
@@ -162,10 +162,10 @@ def _own_code(name: str) -> str | None:
     return name if _CODE.fullmatch(name) and not name.startswith("SPEAKER") else None
 
 
-def person_of(code: str, known: Participant | None = None) -> Participant:
+def person_of(code: str, person: Participant | None = None) -> Participant:
     """Return who has a CHAT code: what is known, with the role that the code implies."""
     role = ROLES.get(code, "Participant" if _NUMBERED.fullmatch(code) else "Unidentified")
-    return replace(known, code=code, role=known.role or role) if known else Participant(code, role)
+    return replace(person, code=code, role=person.role or role) if person else Participant(code, role)
 
 
 _Read = tuple[list[tuple[str, TimeSpan]], list[Participant]]
@@ -221,8 +221,8 @@ def _textgrid(path: Path, audio: Path, is_alone: bool) -> _Read:
     for name, intervals in tiers.items():
         if name.lower() in _SPEAKER_TIERS:
             return [(label, span) for span, label in intervals], []
-    spoken = ((name, span) for name, each in tiers.items() if not _PARTS_OF_SPEECH.search(name) for span, _ in each)
-    return list(spoken), []
+    words = ((name, span) for name, rows in tiers.items() if not _PARTS_OF_SPEECH.search(name) for span, _ in rows)
+    return list(words), []
 
 
 def _chat(path: Path, audio: Path, is_alone: bool) -> _Read:

@@ -36,19 +36,19 @@ def merge_tracks(tracks: Sequence[tuple[str, ScoredTranscript]], header: Transcr
         tracks: Speaker and transcript of each channel.
         header: The headers of the recording; remarks on single channels are added to its comments.
     """
-    placed = sorted((row for _, track in tracks for row in _placed(track)), key=lambda row: row[0])
-    people = {one.code: one for _, track in tracks for one in track.transcript.participants.values()}
+    rows = sorted((row for _, track in tracks for row in _placed(track)), key=lambda row: row[0])
+    people = {person.code: person for _, track in tracks for person in track.transcript.participants.values()}
     remarks = tuple(dict.fromkeys(_remarks(tracks)))
     transcript = compose(
         languages=[header.language],
         participants=list(people.values()),
-        utterances=[utterance for _, utterance, _ in placed],
+        utterances=[utterance for _, utterance, _ in rows],
         media=header.media,
         media_kind=header.media_kind,
         comments=[*header.comments, *remarks],
     )
     missed = sorted(span for _, track in tracks for span in track.missed)
-    return ScoredTranscript(transcript, tuple(scores for _, _, scores in placed), remarks, tuple(missed))
+    return ScoredTranscript(transcript, tuple(scores for _, _, scores in rows), remarks, tuple(missed))
 
 
 def _placed(track: ScoredTranscript) -> Iterator[tuple[int, Utterance, WordScores]]:

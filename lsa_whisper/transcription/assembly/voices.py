@@ -78,8 +78,8 @@ class VoiceDiarizer:
             {"lstm": nn.LSTM(_BANDS, _WIDTH, 3, batch_first=True), "linear": nn.Linear(_WIDTH, _WIDTH)}
         )
         try:
-            stored = torch.load(self.weights, map_location="cpu", weights_only=True)["model_state"]
-            layers.load_state_dict({name: stored[name] for name in layers.state_dict()})
+            state = torch.load(self.weights, map_location="cpu", weights_only=True)["model_state"]
+            layers.load_state_dict({name: state[name] for name in layers.state_dict()})
         except Exception as error:  # of many types, some with the advice to run what is in the file
             raise CheckpointError(
                 f"{self.weights}: is damaged, or holds other weights; install it again: pip install --no-deps {PACKAGE}"
@@ -123,8 +123,8 @@ class VoiceDiarizer:
                 with torch.inference_mode():
                     _, (states, _) = self._network["lstm"](torch.from_numpy(windows))
                     vectors.append(self._network["linear"](states[-1]).relu().numpy())
-        joined = np.concatenate(vectors)
-        return np.array(middles, np.int64), joined / np.maximum(np.linalg.norm(joined, axis=1, keepdims=True), 1e-9)
+        matrix = np.concatenate(vectors)
+        return np.array(middles, np.int64), matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-9)
 
 
 def find_weights() -> Path | None:
@@ -151,14 +151,14 @@ def cluster(vectors: _Vectors, voices: int | None) -> npt.NDArray[np.int64]:
 
     if len(vectors) < 2:
         return np.zeros(len(vectors), np.int64)
-    chosen = np.unique(np.linspace(0, len(vectors) - 1, min(len(vectors), MAX_CLUSTERED)).astype(int))
-    tree = linkage(vectors[chosen], "average", metric="cosine")
-    found = fcluster(tree, DIFFERENT, "distance") if voices is None else fcluster(tree, voices, "maxclust")
-    names = list(dict.fromkeys(found.tolist()))
-    centers = np.stack([vectors[chosen][found == name].mean(0) for name in names])
+    sample = np.unique(np.linspace(0, len(vectors) - 1, min(len(vectors), MAX_CLUSTERED)).astype(int))
+    tree = linkage(vectors[sample], "average", metric="cosine")
+    labels = fcluster(tree, DIFFERENT, "distance") if voices is None else fcluster(tree, voices, "maxclust")
+    names = list(dict.fromkeys(labels.tolist()))
+    centers = np.stack([vectors[sample][labels == name].mean(0) for name in names])
     centers /= np.maximum(np.linalg.norm(centers, axis=1, keepdims=True), 1e-9)
     nearest: npt.NDArray[np.int64] = (vectors @ centers.T).argmax(1)
-    nearest[chosen] = [names.index(name) for name in found.tolist()]
+    nearest[sample] = [names.index(name) for name in labels.tolist()]
     return nearest
 
 

@@ -25,13 +25,13 @@ def verify_call(inputs: Sequence[Path], options: TranscriptionOptions) -> None:
     Raises:
         LsaWhisperError: What is wrong, and what to give instead.
     """
-    if found := [each for each in inputs if is_transcript(each)]:
+    if wrong := [path for path in inputs if is_transcript(path)]:
         raise LsaWhisperError(
-            f"{found[0]}: is a transcript, not a recording; 'lsa-whisper align' gives it times, 'lsa-whisper review' "
+            f"{wrong[0]}: is a transcript, not a recording; 'lsa-whisper align' gives it times, 'lsa-whisper review' "
             "opens it beside its recording"
         )
-    if found := [each for each in inputs if each.suffix.lower() in DOCUMENT_SUFFIXES and each.is_file()]:
-        raise LsaWhisperError(f"{found[0]}: is a text, not a recording; name the file with the sound")
+    if wrong := [path for path in inputs if path.suffix.lower() in DOCUMENT_SUFFIXES and path.is_file()]:
+        raise LsaWhisperError(f"{wrong[0]}: is a text, not a recording; name the file with the sound")
     if len(inputs) > 1 and _exists(whole := Path(" ".join(map(str, inputs)))):
         raise LsaWhisperError(f'{whole}: a name with spaces needs quotes; write "{whole}"')
     language = options.language
@@ -69,8 +69,8 @@ def out_folder(inputs: Sequence[Path], out: Path | None) -> tuple[Path | None, P
         if len(inputs) != 1 or inputs[0].is_dir():
             raise LsaWhisperError(f"{out}: is one file, but there may be several transcripts; name a folder")
         if out.stem != (name := media_name(inputs[0].stem)):
-            wanted = out.with_name(f"{name}.cha")
-            raise LsaWhisperError(f"{out}: CHAT wants a transcript to have its recording's name; write -o {wanted}")
+            target = out.with_name(f"{name}.cha")
+            raise LsaWhisperError(f"{out}: CHAT wants a transcript to have its recording's name; write -o {target}")
         return out.parent, out
     if out.exists():
         raise LsaWhisperError(f"{out}: is a file; name a folder for the transcripts, or a file such as visit.cha")
@@ -118,8 +118,8 @@ def renaming_notice(jobs: _Jobs) -> str:
     >>> renaming_notice([(Path("Anna (2).wav"), Path("Anna_2.cha"))])
     'CLAN cannot read some names, so Anna (2).wav becomes Anna_2.cha (the recordings keep their names)'
     """
-    renamed = [f"{audio.name} becomes {target.name}" for audio, target in jobs if media_name(audio.stem) != audio.stem]
-    if not renamed:
+    changes = [f"{audio.name} becomes {target.name}" for audio, target in jobs if media_name(audio.stem) != audio.stem]
+    if not changes:
         return ""
-    more = f" and {len(renamed) - 3:,} more" * (len(renamed) > 3)
-    return f"CLAN cannot read some names, so {', '.join(renamed[:3])}{more} (the recordings keep their names)"
+    more = f" and {len(changes) - 3:,} more" * (len(changes) > 3)
+    return f"CLAN cannot read some names, so {', '.join(changes[:3])}{more} (the recordings keep their names)"

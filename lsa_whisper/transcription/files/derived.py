@@ -33,10 +33,10 @@ def serialize_fluent(transcript: Transcript, name: str) -> str:
     >>> serialize_fluent(made, "fluent txt").strip()
     'I want the story.'
     """
-    cleaned = [each for original in transcript.utterances if (each := _cleaned(original))]
+    fluent = [tier for original in transcript.utterances if (tier := _cleaned(original))]
     if name == "fluent txt":
-        return plain_text(_composed(transcript, cleaned))
-    return chat.serialize(_composed(transcript, cleaned))
+        return plain_text(_composed(transcript, fluent))
+    return chat.serialize(_composed(transcript, fluent))
 
 
 def _cleaned(original: Utterance) -> Utterance | None:
@@ -44,12 +44,12 @@ def _cleaned(original: Utterance) -> Utterance | None:
     return utterance(original.speaker, f"{words} {original.terminator or '.'}", original.span) if words else None
 
 
-def _composed(transcript: Transcript, cleaned: list[Utterance]) -> Transcript:
+def _composed(transcript: Transcript, utterances: list[Utterance]) -> Transcript:
     people = list(transcript.participants.values())
     return compose(
         languages=transcript.languages or ["eng"],
         participants=people,
-        utterances=cleaned,
+        utterances=utterances,
         media=transcript.media,
         comments=[CLEANED_TEXT],
     )
@@ -79,9 +79,9 @@ class DerivedFiles:
         Raises:
             LsaWhisperError: A file is not derived from the transcript, or was changed since.
         """
-        known = self._known()
+        digests = self._known()
         for name, path in self.paths.items():
-            if path.exists() and not self._is_derived(name, known.get(self._key(path))):
+            if path.exists() and not self._is_derived(name, digests.get(self._key(path))):
                 raise LsaWhisperError(
                     f"{path}: was not made from {self._target.name}, or was changed since; move it, or choose another "
                     "output folder"
@@ -93,14 +93,14 @@ class DerivedFiles:
             return
         self.verify()
         remove_leftovers(self._list, *self.paths.values())
-        known = self._known()
+        digests = self._known()
         for name, path in self.paths.items():
             text = _serialized(transcript, name)
             if path.parent != self._target.parent:
                 own_folder(path.parent)
             write_atomic(text, path)
-            known[self._key(path)] = fingerprint(text)
-        write_atomic(json.dumps(known) + "\n", self._list)
+            digests[self._key(path)] = fingerprint(text)
+        write_atomic(json.dumps(digests) + "\n", self._list)
 
     def _key(self, path: Path) -> str:
         return path.relative_to(self._target.parent).as_posix()
@@ -109,9 +109,9 @@ class DerivedFiles:
         # Where the list is absent or damaged, only files that equal the transcript are derived.
         return {name: str(digest) for name, digest in plain_json.read_mapping(self._list).items()}
 
-    def _is_derived(self, name: str, known: str | None) -> bool:
+    def _is_derived(self, name: str, digest: str | None) -> bool:
         data = read_own(self.paths[name])
-        if fingerprint(data) == known:
+        if fingerprint(data) == digest:
             return True
         return self._target.exists() and fingerprint(_serialized(chat.read(self._target), name)) == fingerprint(data)
 

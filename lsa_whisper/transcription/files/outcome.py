@@ -78,14 +78,14 @@ class TranscriptionSummary:
         failed b.wav: empty
         1 transcribed, 0 kept, 1 failed
         """
-        lines = [line for each in self.done for line in _lines(each)]
-        lines += [f"failed {each.reason}" for each in self.failed]
+        lines = [line for file in self.done for line in _lines(file)]
+        lines += [f"failed {file.reason}" for file in self.failed]
         lines += [
-            f"not in the review: {each} (its confidences were not kept; transcribe into another folder to have them)"
-            for each in self.without_review
+            f"not in the review: {file} (its confidences were not kept; transcribe into another folder to have them)"
+            for file in self.without_review
         ]
-        kept = sum(each.skipped for each in self.done)
-        return "\n".join([*lines, f"{len(self.done) - kept} transcribed, {kept} kept, {len(self.failed)} failed"])
+        skipped = sum(file.skipped for file in self.done)
+        return "\n".join([*lines, f"{len(self.done) - skipped} transcribed, {skipped} kept, {len(self.failed)} failed"])
 
 
 def _lines(file: TranscribedFile) -> list[str]:

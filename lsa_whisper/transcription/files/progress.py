@@ -65,8 +65,8 @@ class ProgressMeter:
 
     def _print(self, name: str) -> None:
         self._printed, left_s = self._clock(), self.left_s()
-        left = f", about {timedelta(seconds=round(left_s))} left" if left_s else ""
-        print(f"{printable(name)}: {self.done_s():.0f} of {self._total_s:.0f} s of audio done{left}", file=sys.stderr)
+        rest = f", about {timedelta(seconds=round(left_s))} left" if left_s else ""
+        print(f"{printable(name)}: {self.done_s():.0f} of {self._total_s:.0f} s of audio done{rest}", file=sys.stderr)
 
 
 class _Bar(ProgressMeter):
@@ -129,8 +129,8 @@ class RunLog:
             outcome, path, counts, note = "failed", file.path, (0, 0), file.reason
         else:
             outcome, path, counts, note = "kept" if file.skipped else "done", file.audio, file.counts, _note(file)
-        finished = datetime.now().astimezone().isoformat(timespec="seconds")
-        values = (finished, outcome, path, f"{duration_s:.1f}", f"{file.took_s:.1f}", *counts, note)
+        now = datetime.now().astimezone().isoformat(timespec="seconds")
+        values = (now, outcome, path, f"{duration_s:.1f}", f"{file.took_s:.1f}", *counts, note)
         self._append([" ".join(str(value).split()) for value in values])
 
     def _append(self, values: Iterable[str]) -> None:
@@ -144,8 +144,8 @@ class RunLog:
 
 def _note(file: TranscribedFile) -> str:
     """Return the remarks, and what the decoder said: each line once, with the number of the others."""
-    said = list(dict.fromkeys(file.messages))
-    more = f" and {len(said) - 3} more" if len(said) > 3 else ""
+    messages = list(dict.fromkeys(file.messages))
+    more = f" and {len(messages) - 3} more" if len(messages) > 3 else ""
     return "; ".join(
-        part for part in (file.note, f"the decoder said: {', '.join(said[:3])}{more}" if said else "") if part
+        part for part in (file.note, f"the decoder said: {', '.join(messages[:3])}{more}" if messages else "") if part
     )

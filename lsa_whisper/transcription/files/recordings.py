@@ -40,15 +40,15 @@ def find_jobs(
     """
     failed = closed if closed is not None else []
     folder = Path(out) if out else None
-    found: dict[tuple[str, str], tuple[Path, Path]] = {}
-    for audio, target in (job for each in map(Path, inputs) for job in _jobs_of(each, folder, failed)):
-        found.setdefault((os.path.normpath(audio.absolute()), os.path.normpath(target.absolute())), (audio, target))
-    yield from found.values()
+    jobs: dict[tuple[str, str], tuple[Path, Path]] = {}
+    for audio, target in (job for path in map(Path, inputs) for job in _jobs_of(path, folder, failed)):
+        jobs.setdefault((os.path.normpath(audio.absolute()), os.path.normpath(target.absolute())), (audio, target))
+    yield from jobs.values()
 
 
-def _jobs_of(named: Path, out: Path | None, closed: list[FailedFile]) -> Iterator[tuple[Path, Path]]:
-    if not _is_folder(named):
-        yield named, (out or named.parent) / f"{named.stem}.cha"
+def _jobs_of(source: Path, out: Path | None, closed: list[FailedFile]) -> Iterator[tuple[Path, Path]]:
+    if not _is_folder(source):
+        yield source, (out or source.parent) / f"{source.stem}.cha"
         return
 
     def note_closed(error: OSError) -> None:
@@ -56,17 +56,17 @@ def _jobs_of(named: Path, out: Path | None, closed: list[FailedFile]) -> Iterato
         reason = f"{folder}: this folder cannot be searched ({error.strerror}); check its permissions"
         closed.append(FailedFile(folder, reason))
 
-    walked = os.walk(named, onerror=note_closed)  # unlike Path.rglob, it reports folders that cannot be read
-    for audio in sorted(Path(folder, name) for folder, _, names in walked for name in names):
+    folders = os.walk(source, onerror=note_closed)  # unlike Path.rglob, it reports folders that cannot be read
+    for audio in sorted(Path(folder, name) for folder, _, names in folders for name in names):
         if audio.suffix.lower() in AUDIO_SUFFIXES and not audio.name.startswith("."):
-            place = out / audio.relative_to(named) if out else audio
-            verify_inside(place, out or named)
+            place = out / audio.relative_to(source) if out else audio
+            verify_inside(place, out or source)
             yield audio, place.with_name(f"{audio.stem}.cha")
 
 
-def _is_folder(named: Path) -> bool:
+def _is_folder(path: Path) -> bool:
     try:
-        return named.is_dir()
+        return path.is_dir()
     except OSError:  # the name is too long, or the folder cannot be read: reported when it is opened
         return False
 
@@ -120,13 +120,13 @@ def spool_standard_input(inputs: Sequence[Path], out: Path | None) -> Iterator[t
     if sys.stdin.isatty():
         raise AudioError("- is standard input, which is the terminal; pipe a recording into the command")
     with TemporaryDirectory() as folder:
-        spooled = Path(folder, "stdin")
-        with disk.convert_disk_errors(spooled), spooled.open("wb") as file:
+        spool = Path(folder, "stdin")
+        with disk.convert_disk_errors(spool), spool.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
-        with spooled.open("rb") as file:
+        with spool.open("rb") as file:
             start = file.read(3)
         if not start:
             raise AudioError("- is standard input, which is empty; check the command before the pipe")
         if start.startswith(_MP3):  # how an MP3 is read depends on the ending of its name
-            spooled = spooled.rename(spooled.with_suffix(".mp3"))
-        yield [spooled if each == STANDARD_INPUT else each for each in inputs], out or Path(folder, "transcripts")
+            spool = spool.rename(spool.with_suffix(".mp3"))
+        yield [spool if path == STANDARD_INPUT else path for path in inputs], out or Path(folder, "transcripts")

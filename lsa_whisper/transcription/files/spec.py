@@ -64,9 +64,9 @@ class TranscriberSpec:
     def on(self, device: str, dtype: str | None = None) -> TranscriberSpec:
         """Return the same model on another device, with another number format if one is given."""
         dtype = dtype or self.options.dtype
-        moved = replace(self, options=self.options.with_changes(device=device, dtype=dtype))
-        vars(moved)["model_digest"] = self.model_digest  # gigabytes are read once, not in every process
-        return moved
+        spec = replace(self, options=self.options.with_changes(device=device, dtype=dtype))
+        vars(spec)["model_digest"] = self.model_digest  # gigabytes are read once, not in every process
+        return spec
 
     @property
     def device(self) -> str:

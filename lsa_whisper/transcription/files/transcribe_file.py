@@ -98,8 +98,8 @@ def transcribe_file(
         transcript = chat.read(target)
         derived.write(transcript)
         PartialDecoding(target, inputs).remove()
-    said = tuple(recording.messages)
-    return TranscribedFile(recording.path, target, finished, _counts(transcript), note, messages=said)
+    messages = tuple(recording.messages)
+    return TranscribedFile(recording.path, target, finished, _counts(transcript), note, messages=messages)
 
 
 def _verify_no_folders(*paths: Path) -> None:

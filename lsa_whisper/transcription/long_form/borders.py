@@ -56,24 +56,24 @@ def decode_across_borders(
         context_s: Longest window of the decoder.
         at_once: How many spans are decoded together; does not affect the result.
     """
-    joined = list(windows)
+    merged = list(windows)
     pairs = enumerate(pairwise(windows))
     borders = [border for left, pair in pairs if (border := _border(left, *pair, context_s))]
     replaced = -1  # the window whose first segment belongs to an utterance that was joined
     for first in range(0, len(borders), at_once):
-        some = borders[first : first + at_once]
-        for border, result in zip(some, decode([border.span for border in some]), strict=True):
-            (left_span, left), (right_span, right) = joined[border.left : border.left + 2]
+        batch = borders[first : first + at_once]
+        for border, result in zip(batch, decode([border.span for border in batch]), strict=True):
+            (left_span, left), (right_span, right) = merged[border.left : border.left + 2]
             only = replaced == border.left and len(windows[border.left][1].segments) == 1
             if only or not _is_better(result, border, left, right):
                 continue
-            moved = (border.span.start_ms - left_span.start_ms) / 1000
-            segments = (*left.segments[:-1], *(segment.shifted(moved) for segment in result.segments))
+            offset_s = (border.span.start_ms - left_span.start_ms) / 1000
+            segments = (*left.segments[:-1], *(segment.shifted(offset_s) for segment in result.segments))
             logprob = mean_logprob(left, result)
-            joined[border.left] = (left_span, replace(left, segments=segments, avg_logprob=logprob))
-            joined[border.left + 1] = (right_span, replace(right, segments=right.segments[1:]))
+            merged[border.left] = (left_span, replace(left, segments=segments, avg_logprob=logprob))
+            merged[border.left + 1] = (right_span, replace(right, segments=right.segments[1:]))
             replaced = border.left + 1
-    return joined
+    return merged
 
 
 def _border(left: int, before: WindowResult, after: WindowResult, context_s: float) -> _Border | None:
@@ -118,9 +118,9 @@ def _is_fuller(segments: Sequence[DecodedSegment], parts: Sequence[DecodedSegmen
     >>> _is_fuller([replace(whole, text="*CHI: it is a very nice dog .")], [skipped])  # a speaker code is not a word
     False
     """
-    whole, known = _words(segments), _words(parts)
-    rest = iter(whole)
-    if len(whole) < len(known) + _PASSAGE or not all(word in rest for word in known):
+    whole, old = _words(segments), _words(parts)
+    words = iter(whole)
+    if len(whole) < len(old) + _PASSAGE or not all(word in words for word in old):
         return False
     return all(segment.avg_logprob >= NEARLY_RIGHT_LOGPROB for segment in segments)
 
@@ -137,4 +137,4 @@ def _words(segments: Sequence[DecodedSegment]) -> list[str]:
 def _mean(segments: Sequence[DecodedSegment]) -> float:
     """Return the mean log-probability of the tokens of some segments."""
     counts = [max(1, len(segment.logprobs)) for segment in segments]
-    return sum(count * each.avg_logprob for count, each in zip(counts, segments, strict=True)) / sum(counts)
+    return sum(count * part.avg_logprob for count, part in zip(counts, segments, strict=True)) / sum(counts)

@@ -19,7 +19,7 @@ from lsa_whisper.audio.speech_windows import pack_windows, speech_spans
 from lsa_whisper.decoding.decoder import DecodedWindow, Decoder, MultilingualDecoder, PromptedDecoder
 from lsa_whisper.decoding.no_speech import NoSpeechRule
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
-from lsa_whisper.decoding.spoken_language import MIN_SOUND_S, other_language
+from lsa_whisper.languages import MIN_SOUND_S, other_language
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.long_form.borders import decode_across_borders
 from lsa_whisper.transcription.long_form.loops import has_loop
@@ -100,17 +100,17 @@ class LongFormDecoder:
         )
         return self._timed(joined)
 
-    def other_language(self, recording: Recording, speech: SpeechActivity, named: str) -> str:
-        """Return a recording's language (Whisper's code) if it is surely not ``named`` (ISO 639-3), else nothing.
+    def other_language(self, recording: Recording, speech: SpeechActivity, language: str) -> str:
+        """Return a recording's language (Whisper's code) if it is surely not ``language`` (ISO 639-3), else nothing.
 
         Only if the first window sounds like another language, further ones are heard.
         """
         spans = pack_windows(speech, context_s=self.context_s, duration_s=recording.duration_s)
         spans = [span for span in spans if span.duration_ms >= 1000 * MIN_SOUND_S]
         spans = spans[:: max(1, len(spans) // DETECTION_WINDOWS)][:DETECTION_WINDOWS]
-        if not other_language(self._detected(recording, speech, spans[:1]), [named]):
+        if not other_language(self._detected(recording, speech, spans[:1]), [language]):
             return ""
-        return other_language(self._detected(recording, speech, spans), [named])
+        return other_language(self._detected(recording, speech, spans), [language])
 
     def language_of(self, recording: Recording, speech: SpeechActivity) -> str:
         """Return the language of most windows at the start of a recording (Whisper's code); nothing without speech."""
@@ -149,8 +149,8 @@ class LongFormDecoder:
         decoded = partial.read() if partial else []
         _report(decoded, progress)
         spans = speech_spans(speech, duration_s=recording.duration_s)
-        done = tuple(decoded)
-        for window in sequential_windows(spans, context_s=self.context_s, decode=decode_after, done=done):
+        earlier = tuple(decoded)
+        for window in sequential_windows(spans, context_s=self.context_s, decode=decode_after, before=earlier):
             decoded += _stored([window], partial)
             _report(decoded, progress)
         return decoded
@@ -178,13 +178,13 @@ def decode_repaired(decoder: Decoder, sounds: Sequence[Sound], repairs: Sequence
     for repair in repairs:
         spans = {at: repair.find(*pair) for at, pair in enumerate(zip(results, sounds, strict=True))}
         for _ in range(repair.rounds):
-            parts = [sounds[at].part(span) for at, some in spans.items() for span in some]
+            parts = [sounds[at].part(span) for at, gaps in spans.items() for span in gaps]
             if not parts:
                 break
             again = iter(decode_repaired(decoder, parts, repair.repairs))
-            for at, some in spans.items():
-                if some:
-                    pairs = [(span, next(again)) for span in some]
+            for at, gaps in spans.items():
+                if gaps:
+                    pairs = [(span, next(again)) for span in gaps]
                     results[at], spans[at] = repair.accept(results[at], sounds[at], pairs)
     return results
 
@@ -230,12 +230,12 @@ class DetectedLanguageDecoder:
 
     def decode(self, windows: Sequence[Any]) -> list[DecodedWindow]:
         """Return one result per window, in order."""
-        languages = [most_frequent_language([each]) for each in self._decoder.detect_languages(windows)]
+        languages = [most_frequent_language([scores]) for scores in self._decoder.detect_languages(windows)]
         places = defaultdict[str, list[int]](list)
         for place, language in enumerate(languages):
             places[language].append(place)
         results: dict[int, DecodedWindow] = {}
-        for language, chosen in places.items():
-            decoded = self._decoder.with_language(language).decode([windows[place] for place in chosen])
-            results |= {place: replace(each, language=language) for place, each in zip(chosen, decoded, strict=True)}
+        for language, group in places.items():
+            decoded = self._decoder.with_language(language).decode([windows[place] for place in group])
+            results |= {place: replace(row, language=language) for place, row in zip(group, decoded, strict=True)}
         return [results[place] for place in range(len(windows))]

@@ -125,5 +125,5 @@ def mean_logprob(first: DecodedWindow, second: DecodedWindow) -> float:
     >>> mean_logprob(DecodedWindow((), -0.5, tokens=3), DecodedWindow((), -1.5, tokens=1))
     -0.75
     """
-    weights = [max(1, each.tokens) for each in (first, second)]
+    weights = [max(1, window.tokens) for window in (first, second)]
     return (weights[0] * first.avg_logprob + weights[1] * second.avg_logprob) / sum(weights)

@@ -46,10 +46,10 @@ def find_uncertain(result: DecodedWindow, sound: Sound) -> Sequence[WindowPart]:
 
 def accept_uncertain(result: DecodedWindow, _: Sound, parts: Parts[WindowPart]) -> Accepted[WindowPart]:
     """Return the text of the halves if it is more probable, and in the same language."""
-    joined = join_halves(parts)
+    whole = join_halves(parts)
     one_language = {half.language for _, half in parts} == {result.language}
-    better = joined.segments and joined.avg_logprob > result.avg_logprob and one_language
-    return joined if better else result, ()
+    better = whole.segments and whole.avg_logprob > result.avg_logprob and one_language
+    return whole if better else result, ()
 
 
 def is_uncertain(result: DecodedWindow, duration_s: float) -> bool:

@@ -31,18 +31,18 @@ def sequential_windows(
     *,
     context_s: float,
     decode: Callable[[TimeSpan, str], DecodedWindow],
-    done: Sequence[WindowResult] = (),
+    before: Sequence[WindowResult] = (),
 ) -> Iterator[WindowResult]:
-    """Yield each window with its decoded text, starting after ``done``.
+    """Yield each window with its decoded text, starting after ``before``.
 
     Args:
         speech: Speech without long silence, from :func:`~lsa_whisper.audio.speech_windows.speech_spans`.
         context_s: The longest window.
         decode: Decodes a span with the previous text as prompt.
-        done: Windows that an earlier, interrupted run decoded.
+        before: Windows that an earlier, interrupted run decoded.
     """
     state = SequentialState()
-    for earlier, result in done:
+    for earlier, result in before:
         state = _after(state, earlier, result, speech)
     while span := _next(state.at_ms, speech, context_s):
         result = _complete(span, decode(span, _prompt(state, span)), speech)

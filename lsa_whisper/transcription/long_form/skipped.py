@@ -71,9 +71,9 @@ def find_gaps(result: DecodedWindow, sound: Sound) -> Sequence[Gap]:
 def accept_gaps(result: DecodedWindow, _: Sound, parts: Parts[Gap]) -> Accepted[Gap]:
     """Return the window with the words of its gaps."""
     # The last gap comes first, so that the places of the others stay as they are.
-    for gap, decoded in reversed(parts):
-        if added := _words_in(gap, decoded, max(NEARLY_RIGHT_LOGPROB, result.avg_logprob)):
-            result = replace(result, segments=_with_added(result.segments, gap, added))
+    for gap, window in reversed(parts):
+        if segments := _words_in(gap, window, max(NEARLY_RIGHT_LOGPROB, result.avg_logprob)):
+            result = replace(result, segments=_with_added(result.segments, gap, segments))
     return result, ()
 
 
@@ -96,26 +96,26 @@ def _words(segment: DecodedSegment, number: int = 0) -> list[_Word]:
     begins = [at for at, begins in enumerate(begins_word(texts)) if begins]
     words = []
     for first, end in pairwise([0, *begins[1:], len(texts)]):
-        spoken = [token for token in segment.timed[first:end] if letters_of(token.text)]
-        if spoken:
-            words.append(_Word(number, first, end, spoken[0].start_s, spoken[-1].end_s))
+        tokens = [token for token in segment.timed[first:end] if letters_of(token.text)]
+        if tokens:
+            words.append(_Word(number, first, end, tokens[0].start_s, tokens[-1].end_s))
     return words
 
 
-def _words_in(gap: Gap, decoded: DecodedWindow, least_logprob: float) -> list[DecodedSegment]:
+def _words_in(gap: Gap, window: DecodedWindow, least_logprob: float) -> list[DecodedSegment]:
     """Return what was decoded in a gap, the words alone whose middle lies in it; nothing if it is less probable."""
-    if decoded.retried or decoded.avg_logprob < least_logprob:
+    if window.retried or window.avg_logprob < least_logprob:
         return []
     earliest_s, latest_s = gap.before.end_s - _TOLERANCE_S, gap.after.start_s + _TOLERANCE_S
-    added = []
-    for segment in (part.shifted(gap.start_s) for part in decoded.segments if part.timed):
+    parts = []
+    for segment in (part.shifted(gap.start_s) for part in window.segments if part.timed):
         inside = [word for word in _words(segment) if earliest_s <= (word.start_s + word.end_s) / 2 <= latest_s]
         if inside and segment.avg_logprob >= NEARLY_RIGHT_LOGPROB:
             start_s = max(segment.start_s, gap.before.end_s)
             end_s = max(start_s, min(segment.end_s, gap.after.start_s))
             tokens = [at for word in inside for at in range(word.first, word.end)]
-            added.append(replace(_with_tokens(segment, tokens), start_s=start_s, end_s=end_s))
-    return added
+            parts.append(replace(_with_tokens(segment, tokens), start_s=start_s, end_s=end_s))
+    return parts
 
 
 def _with_tokens(segment: DecodedSegment, tokens: Sequence[int]) -> DecodedSegment:
@@ -138,22 +138,22 @@ def _with_added(
             after[0] = replace(after[0], start_s=max(after[0].start_s, added[-1].end_s))
         return (*before, *added, *after)
     whole, cut = segments[left], gap.after.first
-    joined = [
+    parts = [
         _with_tokens(whole, range(cut)),
         *map(_unframed, added),
         _with_tokens(whole, range(cut, len(whole.timed))),
     ]
-    timed = tuple(token for part in joined for token in part.timed)
+    timed = tuple(token for part in parts for token in part.timed)
     text = "".join(token.text for token in timed).strip()
     # The log-probabilities of an engine that has none for some part are left out.
-    logprobs = tuple(pair for part in joined for pair in part.logprobs) if all(part.logprobs for part in joined) else ()
+    logprobs = tuple(pair for part in parts for pair in part.logprobs) if all(part.logprobs for part in parts) else ()
     return (*segments[:left], replace(whole, text=text, timed=timed, logprobs=logprobs), *segments[left + 1 :])
 
 
 def _unframed(segment: DecodedSegment) -> DecodedSegment:
     """Return a segment as the part of another one: without a speaker code, and without the end of its utterance."""
     texts = [token.text for token in segment.timed]
-    kept = [at for at, is_code in enumerate(in_speaker_code(texts)) if not is_code]
-    while kept and texts[kept[-1]].strip() in LABEL_TERMINATORS:
-        kept.pop()
-    return _with_tokens(segment, kept)
+    indices = [at for at, is_code in enumerate(in_speaker_code(texts)) if not is_code]
+    while indices and texts[indices[-1]].strip() in LABEL_TERMINATORS:
+        indices.pop()
+    return _with_tokens(segment, indices)

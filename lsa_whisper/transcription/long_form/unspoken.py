@@ -69,56 +69,56 @@ class Evidence:
 Sign = Callable[[Evidence], bool]
 
 
-def doubtful(known: Evidence) -> bool:
+def doubtful(evidence: Evidence) -> bool:
     """The window may be without speech."""
-    return known.window.no_speech_prob > _DOUBTFUL_NO_SPEECH
+    return evidence.window.no_speech_prob > _DOUBTFUL_NO_SPEECH
 
 
-def suspected(known: Evidence) -> bool:
+def suspected(evidence: Evidence) -> bool:
     """The window has some probability of no speech."""
-    return known.window.no_speech_prob > _SUSPECTED_NO_SPEECH
+    return evidence.window.no_speech_prob > _SUSPECTED_NO_SPEECH
 
 
-def without_voice(known: Evidence) -> bool:
+def without_voice(evidence: Evidence) -> bool:
     """A second detector listened, and heard no voice."""
-    return known.voiced is not None and known.voiced < _MIN_VOICE
+    return evidence.voiced is not None and evidence.voiced < _MIN_VOICE
 
 
-def failed(known: Evidence) -> bool:
+def failed(evidence: Evidence) -> bool:
     """The text is improbable, or that of its window is."""
-    return known.segment.avg_logprob < _FAILED_LOGPROB or known.window.avg_logprob < _FAILED_WINDOW_LOGPROB
+    return evidence.segment.avg_logprob < _FAILED_LOGPROB or evidence.window.avg_logprob < _FAILED_WINDOW_LOGPROB
 
 
-def improbable(known: Evidence) -> bool:
+def improbable(evidence: Evidence) -> bool:
     """The text is as improbable as that of a window which Whisper's own program decodes again."""
-    return known.segment.avg_logprob < LOGPROB_THRESHOLD
+    return evidence.segment.avg_logprob < LOGPROB_THRESHOLD
 
 
-def very_improbable(known: Evidence) -> bool:
+def very_improbable(evidence: Evidence) -> bool:
     """The text is less probable than any right one that was seen."""
-    return known.segment.avg_logprob < _VERY_IMPROBABLE_LOGPROB
+    return evidence.segment.avg_logprob < _VERY_IMPROBABLE_LOGPROB
 
 
-def slow(known: Evidence) -> bool:
+def slow(evidence: Evidence) -> bool:
     """The segment has much time for few words, and they are improbable."""
-    duration_s = known.segment.end_s - known.segment.start_s
-    is_slow = duration_s >= _SLOW_FROM_S and len(_words(known.segment)) < _SLOW_WORDS_PER_S * duration_s
-    return is_slow and known.segment.avg_logprob < _SLOW_LOGPROB
+    duration_s = evidence.segment.end_s - evidence.segment.start_s
+    is_slow = duration_s >= _SLOW_FROM_S and len(_words(evidence.segment)) < _SLOW_WORDS_PER_S * duration_s
+    return is_slow and evidence.segment.avg_logprob < _SLOW_LOGPROB
 
 
-def faint(known: Evidence) -> bool:
+def faint(evidence: Evidence) -> bool:
     """The segment is far below the level of speech."""
-    return known.level_db < _FAINT_DB
+    return evidence.level_db < _FAINT_DB
 
 
-def copied(known: Evidence) -> bool:
+def copied(evidence: Evidence) -> bool:
     """The segment is one of several copies of one length, each surer than the one before: the model reads itself."""
-    return known.copies >= _MIN_COPIES
+    return evidence.copies >= _MIN_COPIES
 
 
-def compressed(known: Evidence) -> bool:
+def compressed(evidence: Evidence) -> bool:
     """The text of the window repeats itself."""
-    return compression_ratio(known.window.text) > MAX_COMPRESSION
+    return compression_ratio(evidence.window.text) > MAX_COMPRESSION
 
 
 PAIRS: tuple[tuple[Sign, Sign], ...] = (
@@ -135,9 +135,9 @@ PAIRS: tuple[tuple[Sign, Sign], ...] = (
 )
 
 
-def is_unspoken(known: Evidence) -> bool:
+def is_unspoken(evidence: Evidence) -> bool:
     """Return whether there is probably no speech under the text of a segment."""
-    return any(doubt(known) and witness(known) for doubt, witness in PAIRS)
+    return any(doubt(evidence) and witness(evidence) for doubt, witness in PAIRS)
 
 
 def without_unspoken(windows: Sequence[WindowResult], speech: SpeechActivity) -> list[WindowResult]:
@@ -152,16 +152,16 @@ def without_unspoken(windows: Sequence[WindowResult], speech: SpeechActivity) ->
 
 def _spoken(span: TimeSpan, window: DecodedWindow, speech: SpeechActivity) -> DecodedWindow:
     copies, voiced = _copies(window.segments), speech.voiced_within(span)
-    known = [
+    cases = [
         Evidence(segment, window, count, _share(segment, voiced), speech.relative_db(_place(span, segment)))
         for segment, count in zip(window.segments, copies, strict=True)
     ]
-    judged = [(each.segment, is_unspoken(each)) for each in known]
-    gone = tuple(segment.text for segment, unspoken in judged if unspoken)
+    verdicts = [(case.segment, is_unspoken(case)) for case in cases]
+    gone = tuple(segment.text for segment, unspoken in verdicts if unspoken)
     if not gone:
         return window
-    kept = tuple(segment for segment, unspoken in judged if not unspoken)
-    return replace(window, segments=kept, unspoken=gone, silent=not kept)
+    rest = tuple(segment for segment, unspoken in verdicts if not unspoken)
+    return replace(window, segments=rest, unspoken=gone, silent=not rest)
 
 
 def _copies(segments: Sequence[DecodedSegment]) -> list[int]:
@@ -181,7 +181,7 @@ def _copies(segments: Sequence[DecodedSegment]) -> list[int]:
 
 
 def _is_next_copy(before: DecodedSegment, segment: DecodedSegment) -> bool:
-    lengths = [each.end_s - each.start_s for each in (before, segment)]
+    lengths = [part.end_s - part.start_s for part in (before, segment)]
     same = _words(before) == _words(segment) and abs(lengths[0] - lengths[1]) <= _SAME_LENGTH_S
     return same and segment.avg_logprob > before.avg_logprob
 

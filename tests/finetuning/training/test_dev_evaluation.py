@@ -72,6 +72,7 @@ def test_dev_loss_does_not_depend_on_the_batch_size(run):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked_ranks")
 @pytest.mark.parametrize(
     ("strategy", "adapter"), [("ddp", ()), ("zero3", ()), ("fsdp2", ()), ("fsdp2", ("adapter.rank=10",))]
 )

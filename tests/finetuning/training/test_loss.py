@@ -143,6 +143,7 @@ def test_accumulation_changes_neither_loss_nor_gradient(windows, scratch_recipe,
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked_ranks")
 @pytest.mark.parametrize("options", [(), ("adapter.rank=16", *TERMS)], ids=["full", "lora-all-terms"])
 def test_two_ranks_change_neither_loss_nor_gradient(windows, scratch_recipe, tmp_path, options):
     """Two ranks with three micro-batches of one window each take the steps of one process with six windows."""
@@ -250,6 +251,7 @@ def test_training_moves_the_attention_to_the_words(base, windows, tmp_path, opti
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked_ranks")
 @pytest.mark.parametrize("strategy", ["fsdp2", "zero2", "zero3"])
 def test_sharded_weights_give_the_same_steps(base, windows, tmp_path, strategy):
     if strategy.startswith("zero") and importlib.util.find_spec("deepspeed") is None:

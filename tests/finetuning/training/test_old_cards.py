@@ -39,7 +39,7 @@ def device_row():
 
 def test_everything_agrees_on_fp16_for_a_v100(v100, windows, tmp_path, monkeypatch):
     """doctor, transcribe, a run without a recipe, the shipped recipes and the plans."""
-    assert "fp16 (no bf16 of its own)" in device_row().found
+    assert "fp16 (no bf16 of its own)" in device_row().fact
     assert resolve_device("auto", "auto") == ("cuda", "float16")
     for name, path in shipped_recipes().items():
         if name.startswith("whisper-") and read_recipe(path).precision == "pure-bf16":
@@ -64,7 +64,7 @@ def test_a_card_with_bf16_and_a_machine_without_one_have_other_types(monkeypatch
     mock_card(monkeypatch, capability=(8, 0), name="A100", built_for=["sm_80"])
     assert with_precision(parse_recipe(LARGE)).precision == "bf16"
     assert resolve_device("auto", "auto") == ("cuda", "bfloat16")
-    assert device_row().state == "ok" and "bf16" in device_row().found
+    assert device_row().state == "ok" and "bf16" in device_row().fact
     with_cpu = parse_recipe(LARGE, set=["training.use_cpu=true"])
     assert with_precision(with_cpu).precision == "fp32"
 
@@ -83,7 +83,7 @@ def test_doctor_names_the_last_torch_that_serves_the_card(monkeypatch, capabilit
     mock_card(monkeypatch, capability=capability, built_for=built_for)
     row = device_row()
     assert row.state == ("problem" if remedy else "ok")
-    assert remedy is None or (remedy in row.remedy and f"sm_{capability[0]}{capability[1]}" in row.found)
+    assert remedy is None or (remedy in row.remedy and f"sm_{capability[0]}{capability[1]}" in row.fact)
 
 
 def test_what_cannot_be_trained_in_fp16_is_one_sentence(v100):

@@ -165,6 +165,7 @@ def test_weights_lie_between_the_base_and_the_run(base, settings):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked_ranks")
 @pytest.mark.parametrize("strategy, adapter", [("zero3", ()), ("pipeline", ()), ("fsdp2", (ADAPTER,))])
 def test_so_do_those_of_a_model_divided_over_ranks(base, strategy, adapter, monkeypatch):
     if strategy == "zero3" and importlib.util.find_spec("deepspeed") is None:

@@ -206,6 +206,7 @@ def test_a_step_is_the_same_however_it_is_split(unequal, scratch_recipe, tmp_pat
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked_ranks")
 def test_two_processes_train_like_one(unequal, scratch_recipe, tmp_path):
     whole = losses(tmp_path / "a.yaml", scratch_recipe(unequal, tmp_path / "a"), 0.3, 4)
     parts = losses(tmp_path / "b.yaml", scratch_recipe(unequal, tmp_path / "b"), 0.3, 2, processes=2)

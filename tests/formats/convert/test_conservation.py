@@ -138,7 +138,7 @@ def test_what_says_that_words_are_unclear_is_not_a_lost_word(tmp_path):
 def test_strict_fails_on_a_loss_and_writes_nothing(tmp_path):
     (tmp_path / "a.cha").write_text(chat.serialize(made([("CHI", ["the [/] the", "dog"], ".", True)])))
     done = convert([tmp_path / "a.cha"], tmp_path / "srt", format="srt", lossless=True)
-    assert done.exit_code == 1 and not done.written and "marks: 1, first at line" in done.table()
+    assert done.exit_code == 1 and not done.files and "marks: 1, first at line" in done.table()
     assert not (tmp_path / "srt").exists()
     done = convert([tmp_path / "a.cha"], tmp_path / "eaf", format="eaf", lossless=True)
     assert done.exit_code == 0 and not done.losses

@@ -29,7 +29,7 @@ def texts(path):
 
 def test_a_folder_keeps_its_structure(folder, tmp_path):
     done = convert([folder], tmp_path / "out")
-    assert done.exit_code == 0 and sorted(done.written) == [
+    assert done.exit_code == 0 and sorted(done.files) == [
         tmp_path / "out" / "two.cha",
         tmp_path / "out" / "visits" / "one.cha",
     ]
@@ -43,7 +43,7 @@ def test_pages_and_tables_in_a_folder_are_passed_over(folder, tmp_path):
     (folder / "three.html").write_text('<p><a name="ts_0_900_S00">Yes.</a></p>')
     (folder / "four.tsv").write_text("start\tend\ttext\n0\t900\tYes.\n")
     done = convert([folder], tmp_path / "out")
-    assert done.exit_code == 0 and {path.name for path in done.written} == {
+    assert done.exit_code == 0 and {path.name for path in done.files} == {
         "one.cha",
         "two.cha",
         "three.cha",
@@ -55,7 +55,7 @@ def test_pages_and_tables_in_a_folder_are_passed_over(folder, tmp_path):
 def test_a_broken_file_costs_only_itself(folder, tmp_path):
     (folder / "bad.slt").write_text("$ Child\nQ no\n")
     done = convert([folder], tmp_path / "out")
-    assert done.exit_code == 1 and len(done.written) == 2 and "bad.slt:2:" in done.table()
+    assert done.exit_code == 1 and len(done.files) == 2 and "bad.slt:2:" in done.table()
 
 
 def test_called_again_nothing_changes_and_corrections_are_taken(folder, tmp_path):
@@ -141,7 +141,7 @@ def test_a_meeting_of_several_files_is_one_transcript(tmp_path):
             f'<w nite:id="3" starttime="{start + 3}" endtime="{start + 3.4}" trunc="true">go</w></nite:root>'
         )
     done = convert([tmp_path], tmp_path / "out")
-    assert [path.name for path in done.written] == ["EN1.cha"]
+    assert [path.name for path in done.files] == ["EN1.cha"]
     found = chat.read(tmp_path / "out" / "EN1.cha")
     assert [(u.text, u.span.start_ms) for u in found.utterances] == [
         ("hello .", 500),
@@ -155,7 +155,7 @@ def test_a_meeting_of_several_files_is_one_transcript(tmp_path):
 def test_a_transcript_without_times_is_a_sentence_and_no_empty_file(name, folder, tmp_path):
     convert([folder], tmp_path / "cha")
     done = convert([tmp_path / "cha"], tmp_path / "out", format=name)
-    assert done.exit_code == 2 and not done.written and "no utterance has times" in done.table()
+    assert done.exit_code == 2 and not done.files and "no utterance has times" in done.table()
     assert not (tmp_path / "out").exists()
     for untimed in ("txt", "salt", "json"):
         assert convert([tmp_path / "cha"], tmp_path / f"as {untimed}", format=untimed).exit_code == 0

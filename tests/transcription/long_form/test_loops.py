@@ -63,6 +63,14 @@ def test_text_too_long_for_its_time_is_cut(text, duration_s):
     assert text.startswith(cut.segments[0].text[:4])
 
 
+def test_a_loop_that_has_lost_the_sound_leaves_three_copies():
+    assert truncate_loops(window("then where " + "where " * 160, 5.0)).segments[0].text.split() == [
+        "then",
+        *["where"] * 3,
+    ]
+    assert truncate_loops(window("I " * 12, 1.0)).segments[0].text == "I " * 8  # a person may have said some of these
+
+
 def test_a_repetition_that_does_not_end_is_a_loop_however_long_the_window():
     assert has_loop(window("and then " + "the dog " * 6, 30.0, complete=False))
     assert not has_loop(window("and then " + "the dog " * 6, 30.0))

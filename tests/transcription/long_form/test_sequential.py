@@ -29,9 +29,9 @@ class Talker:
         return DecodedWindow(tuple(segments), **self.marks)
 
 
-def walk(talker, *spoken, done=()):
+def walk(talker, *spoken, before=()):
     spans = [TimeSpan(*(round(1000 * edge) for edge in each)) for each in spoken]
-    return list(sequential_windows(spans, context_s=8.0, decode=talker, done=done))
+    return list(sequential_windows(spans, context_s=8.0, decode=talker, before=before))
 
 
 def test_a_window_begins_where_the_last_complete_stamp_ended():
@@ -86,7 +86,7 @@ def test_interrupted_sequential_decoding_resumes_with_the_same_result(tmp_path):
     heard = walk(whole, (0, 21), (40, 44))
     for kept in range(len(heard) + 1):
         again = Talker()
-        assert [*heard[:kept], *walk(again, (0, 21), (40, 44), done=heard[:kept])] == heard
+        assert [*heard[:kept], *walk(again, (0, 21), (40, 44), before=heard[:kept])] == heard
         assert again.asked == whole.asked[kept:]
 
 

@@ -17,9 +17,8 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("batch_size", [1, 8])
-def test_a_skipped_sentence_is_written(batch_size):
-    result = Transcriber(MODEL, beams=5, batch_size=batch_size).transcribe(CLIP)
+def test_a_skipped_sentence_is_written():
+    result = Transcriber(MODEL, beams=5).transcribe(CLIP)
     texts = [utterance.text for utterance in result.utterances]
     assert any("this is me" in text.lower() for text in texts), texts  # spoken at 7.6 to 9 s
     starts = [utterance.start_ms for utterance in result.utterances]

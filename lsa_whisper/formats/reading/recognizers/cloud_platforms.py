@@ -23,30 +23,30 @@ from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_secon
 from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
 
 
-def is_aws(found: Mapping[str, Any]) -> bool:
-    """Return whether ``found`` has the transcripts and items of AWS Transcribe."""
-    results = found.get("results")
+def is_aws(document: Mapping[str, Any]) -> bool:
+    """Return whether ``document`` has the transcripts and items of AWS Transcribe."""
+    results = document.get("results")
     return isinstance(results, Mapping) and ("transcripts" in results or "items" in results)
 
 
-def read_aws(found: Mapping[str, Any], source: Source, place: str) -> None:
+def read_aws(document: Mapping[str, Any], source: Source, place: str) -> None:
     """Add the utterances that the items make up."""
-    results = found["results"]
+    results = document["results"]
     source.language = text_of(results, "language_code") or None
     source.spoken = utterances_of(_aws_words(results, place), source.language)
     if not source.spoken:
-        whole = (text_of(each, "transcript") for each, _ in rows(results.get("transcripts"), f"{place}: transcript"))
+        whole = (text_of(row, "transcript") for row, _ in rows(results.get("transcripts"), f"{place}: transcript"))
         source.spoken = [SpokenText("", text, place=place) for text in whole if text]
 
 
 def _aws_words(results: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
     speakers = _aws_speakers(results.get("speaker_labels"), place)
     before: RecognizedWord | None = None
-    for each, here in rows(results.get("items"), f"{place}: item"):
-        text = text_of(first(each.get("alternatives"), here), "content")
-        start, end = each.get("start_time"), each.get("end_time")
-        channel = each.get("channel_label")
-        speaker = speaker_name(each.get("speaker_label")) or speaker_name(channel) or speakers.get(str(start), "")
+    for item, here in rows(results.get("items"), f"{place}: item"):
+        text = text_of(first(item.get("alternatives"), here), "content")
+        start, end = item.get("start_time"), item.get("end_time")
+        channel = item.get("channel_label")
+        speaker = speaker_name(item.get("speaker_label")) or speaker_name(channel) or speakers.get(str(start), "")
         if before and (start is None or not speaker):
             speaker = before.speaker
         if text:
@@ -69,15 +69,19 @@ _AZURE_LISTS = ("recognizedPhrases", "phrases")
 _AZURE_COMBINED = ("combinedRecognizedPhrases", "combinedPhrases")
 
 
-def is_azure(found: Mapping[str, Any]) -> bool:
-    """Return whether ``found`` has Azure's phrases, or is the result of one utterance."""
-    return any(isinstance(found.get(name), list) for name in _AZURE_LISTS) or "NBest" in found or "DisplayText" in found
+def is_azure(document: Mapping[str, Any]) -> bool:
+    """Return whether ``document`` has Azure's phrases, or is the result of one utterance."""
+    return (
+        any(isinstance(document.get(name), list) for name in _AZURE_LISTS)
+        or "NBest" in document
+        or "DisplayText" in document
+    )
 
 
-def read_azure(found: Mapping[str, Any], source: Source, place: str) -> None:
+def read_azure(document: Mapping[str, Any], source: Source, place: str) -> None:
     """Add each phrase as recognized; with several channels, each is a speaker."""
-    listed = field_of(found, *_AZURE_LISTS)
-    phrases = list(rows(listed if listed is not None else [found], f"{place}: phrase"))
+    entries = field_of(document, *_AZURE_LISTS)
+    phrases = list(rows(entries if entries is not None else [document], f"{place}: phrase"))
     channels = {phrase.get("channel") for phrase, _ in phrases}
     for phrase, here in phrases:
         source.language = source.language or text_of(phrase, "locale") or None
@@ -88,22 +92,22 @@ def read_azure(found: Mapping[str, Any], source: Source, place: str) -> None:
         channel = f"channel {phrase.get('channel')}" if len(channels) > 1 else ""
         speaker = speaker_name(field_of(phrase, "speaker", "Speaker")) or channel
         complete = len(words) == len(text.split())
-        timed = tuple((one.text, one.span if one.span.duration_ms else None) for one in words) if complete else ()
-        text = text or " ".join(one.text for one in words)
+        times = tuple((word.text, word.span if word.span.duration_ms else None) for word in words) if complete else ()
+        text = text or " ".join(word.text for word in words)
         if text:
             span = _azure_span(phrase, here) or _azure_span(best, here)
-            source.spoken.append(SpokenText(speaker, text, span, timed, place=here))
+            source.spoken.append(SpokenText(speaker, text, span, times, place=here))
     if not source.spoken:
-        combined = rows(field_of(found, *_AZURE_COMBINED), f"{place}: phrase")
-        whole = (text_of(each, "display", "text") for each, _ in combined)
+        combined = rows(field_of(document, *_AZURE_COMBINED), f"{place}: phrase")
+        whole = (text_of(row, "display", "text") for row, _ in combined)
         source.spoken = [SpokenText("", text, place=place) for text in whole if text]
 
 
 def _azure_words(best: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
     before: RecognizedWord | None = None
-    for each, here in rows(field_of(best, "displayWords", "DisplayWords", "words", "Words"), f"{place}, word"):
-        text = text_of(each, "displayText", "DisplayText", "word", "Word", "text")
-        start, end = _azure_times(each)
+    for word, here in rows(field_of(best, "displayWords", "DisplayWords", "words", "Words"), f"{place}, word"):
+        text = text_of(word, "displayText", "DisplayText", "word", "Word", "text")
+        start, end = _azure_times(word)
         if text:
             before = word_of(text, start, end, "", here, before)
             yield before
@@ -134,15 +138,15 @@ _HESITATION = "%HESITATION"
 """What Watson writes for a filled pause."""
 
 
-def is_google(found: Mapping[str, Any]) -> bool:
-    """Return whether ``found`` has a list of results with alternatives."""
-    results = _google_results(found)
-    return isinstance(results, list) and any(isinstance(one, Mapping) and "alternatives" in one for one in results)
+def is_google(document: Mapping[str, Any]) -> bool:
+    """Return whether ``document`` has a list of results with alternatives."""
+    results = _google_results(document)
+    return isinstance(results, list) and any(isinstance(item, Mapping) and "alternatives" in item for item in results)
 
 
-def _google_results(found: Mapping[str, Any]) -> Any:
-    response = found.get("response")
-    results = (response if isinstance(response, Mapping) else found).get("results")
+def _google_results(document: Mapping[str, Any]) -> Any:
+    response = document.get("response")
+    results = (response if isinstance(response, Mapping) else document).get("results")
     if isinstance(results, Mapping) and len(results) == 1:  # of a batch of one file, by its address
         (inner,) = results.values()
         transcript = inner.get("transcript") if isinstance(inner, Mapping) else None
@@ -150,30 +154,36 @@ def _google_results(found: Mapping[str, Any]) -> Any:
     return results
 
 
-def read_google(found: Mapping[str, Any], source: Source, place: str) -> None:
+def read_google(document: Mapping[str, Any], source: Source, place: str) -> None:
     """Add the utterances of the best alternatives; with speakers, those of the last result, which has all words."""
-    results = list(rows(_google_results(found), f"{place}: result"))
-    best = [(first(each.get("alternatives"), here), here) for each, here in results]
-    languages = (text_of(each, "languageCode", "language_code") for each, _ in results)
+    results = list(rows(_google_results(document), f"{place}: result"))
+    best = [(first(result.get("alternatives"), here), here) for result, here in results]
+    languages = (text_of(result, "languageCode", "language_code") for result, _ in results)
     source.language = next(filter(None, languages), None)
-    labels = ((row.get("from"), row.get("speaker")) for row, _ in rows(found.get("speaker_labels"), f"{place}: label"))
+    labels = (
+        (row.get("from"), row.get("speaker")) for row, _ in rows(document.get("speaker_labels"), f"{place}: label")
+    )
     speakers = {start: speaker_name(speaker) for start, speaker in labels if isinstance(start, int | float)}
-    channels = [field_of(each, "channelTag", "channel_tag") for each, _ in results]
+    channels = [field_of(result, "channelTag", "channel_tag") for result, _ in results]
     names = [f"channel {channel}" if len(set(channels)) > 1 and channel else "" for channel in channels]
-    words = [list(_google_words(each, here, speakers, name)) for (each, here), name in zip(best, names, strict=True)]
+    words = [
+        list(_google_words(choice, here, speakers, name)) for (choice, here), name in zip(best, names, strict=True)
+    ]
     if (
         words
         and any(word.speaker for word in words[-1])
-        and not any(word.speaker for some in words[:-1] for word in some)
+        and not any(word.speaker for group in words[:-1] for word in group)
     ):
         best, words = best[-1:], words[-1:]
-    ends = [seconds_of(field_of(each, "resultEndTime", "result_end_time", "resultEndOffset")) for each, _ in results]
+    ends = [
+        seconds_of(field_of(result, "resultEndTime", "result_end_time", "resultEndOffset")) for result, _ in results
+    ]
     starts: dict[str, Any] = {}
-    for (each, here), some, name, end in zip(best, words, names, ends, strict=False):
-        text = text_of(each, "transcript")
+    for (choice, here), group, name, end in zip(best, words, names, ends, strict=False):
+        text = text_of(choice, "transcript")
         # Without words, all that is known is where one ends.
         span = span_of_seconds(starts.get(name, 0.0), end, here) if end is not None else None
-        source.spoken += utterances_of(some, source.language) or (
+        source.spoken += utterances_of(group, source.language) or (
             [SpokenText(name, text, span, place=here)] if text else []
         )
         starts[name] = end if end is not None else starts.get(name, 0.0)
@@ -183,12 +193,12 @@ def _google_words(
     best: Mapping[str, Any], place: str, speakers: Mapping[Any, str], channel: str
 ) -> Iterator[RecognizedWord]:
     before: RecognizedWord | None = None
-    listed = best.get("timestamps")
-    for number, each in enumerate(listed if isinstance(listed, list) else (), 1):  # Watson's [word, start, end]
-        if isinstance(each, list) and len(each) == 3 and isinstance(each[0], str) and each[0].strip():
-            text = "uh" if each[0] == _HESITATION else each[0].strip()
-            speaker = speakers.get(each[1], "") if isinstance(each[1], int | float) else ""
-            before = word_of(text, each[1], each[2], speaker, f"{place}, word {number}", before)
+    timestamps = best.get("timestamps")
+    for number, word in enumerate(timestamps if isinstance(timestamps, list) else (), 1):  # Watson's [word, start, end]
+        if isinstance(word, list) and len(word) == 3 and isinstance(word[0], str) and word[0].strip():
+            text = "uh" if word[0] == _HESITATION else word[0].strip()
+            speaker = speakers.get(word[1], "") if isinstance(word[1], int | float) else ""
+            before = word_of(text, word[1], word[2], speaker, f"{place}, word {number}", before)
             yield before
     for row, here in rows(best.get("words"), f"{place}, word"):
         text = text_of(row, "word").partition("|")[0]

@@ -20,11 +20,11 @@ def rows(value: Any, place: str) -> Iterator[tuple[Mapping[str, Any], str]]:
     Raises:
         FormatError: An entry is not an object.
     """
-    for number, each in enumerate(value if isinstance(value, list) else (), start=1):
+    for number, entry in enumerate(value if isinstance(value, list) else (), start=1):
         here = f"{place} {number}"
-        if not isinstance(each, Mapping):
+        if not isinstance(entry, Mapping):
             raise FormatError(f"{here}: is not an object; write the file again")
-        yield each, here
+        yield entry, here
 
 
 def first(value: Any, place: str) -> Mapping[str, Any]:

@@ -13,11 +13,11 @@ from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_secon
 _AUDIO = ("audio", "audio_url", "url", "sound")
 
 
-def is_tasks(found: Sequence[Any]) -> bool:
+def is_tasks(tasks: Sequence[Any]) -> bool:
     """Return whether a list holds tasks of Label Studio, in its full or its minimal form."""
     return any(
-        isinstance(each, Mapping) and (("annotations" in each and "data" in each) or _is_minimal(each))
-        for each in found
+        isinstance(task, Mapping) and (("annotations" in task and "data" in task) or _is_minimal(task))
+        for task in tasks
     )
 
 
@@ -25,16 +25,16 @@ def _is_minimal(task: Mapping[str, Any]) -> bool:
     return "transcription" in task and any(name in task for name in _AUDIO)
 
 
-def task_sources(found: Sequence[Any], place: str) -> list[Source]:
+def task_sources(tasks: Sequence[Any], place: str) -> list[Source]:
     """Return one transcript for each task."""
     sources: list[Source] = []
-    for task, here in rows(list(found), f"{place}: task"):
+    for task, here in rows(list(tasks), f"{place}: task"):
         data = task.get("data") if isinstance(task.get("data"), Mapping) else task
         url = text_of(data, *_AUDIO) if isinstance(data, Mapping) else ""
         name = re.sub(r"^[0-9a-f]{8}-", "", PurePosixPath(url.replace("\\", "/").rpartition("=")[2]).stem)
         source = Source(name or f"task_{task.get('id', len(sources) + 1)}", notation="auto", media=name or None)
         source.spoken = list(_minimal(task, here) if _is_minimal(task) else _regions(task, here))
-        source.spoken.sort(key=lambda each: each.span.start_ms if each.span else 0)
+        source.spoken.sort(key=lambda turn: turn.span.start_ms if turn.span else 0)
         if source.spoken:
             sources.append(source)
     return sources
@@ -42,14 +42,14 @@ def task_sources(found: Sequence[Any], place: str) -> list[Source]:
 
 def _regions(task: Mapping[str, Any], place: str) -> Iterator[SpokenText]:
     """Yield the regions of the first annotation that is not empty: what has one ``id`` is one region."""
-    annotations = [each for each, _ in rows(task.get("annotations"), f"{place}, annotation")]
-    results = (each.get("result") for each in annotations if not each.get("was_cancelled"))
+    annotations = [annotation for annotation, _ in rows(task.get("annotations"), f"{place}, annotation")]
+    results = (annotation.get("result") for annotation in annotations if not annotation.get("was_cancelled"))
     result = next(filter(None, results), None)
     regions: dict[Any, dict[str, Any]] = {}
-    for each, here in rows(result, f"{place}, region"):
-        value = each.get("value")
+    for part, here in rows(result, f"{place}, region"):
+        value = part.get("value")
         if isinstance(value, Mapping):
-            regions.setdefault(str(each.get("id", here)), {"place": here}).update(value)
+            regions.setdefault(str(part.get("id", here)), {"place": here}).update(value)
     for region in regions.values():
         yield from _spoken(region, region.get("text"), region["place"])
 
@@ -64,7 +64,7 @@ def _minimal(task: Mapping[str, Any], place: str) -> Iterator[SpokenText]:
 
 def _spoken(region: Mapping[str, Any], text: Any, place: str) -> Iterator[SpokenText]:
     text = text.get("text") if isinstance(text, Mapping) else text
-    lines = [one for one in (text if isinstance(text, list) else [text]) if isinstance(one, str) and one.strip()]
+    lines = [line for line in (text if isinstance(text, list) else [text]) if isinstance(line, str) and line.strip()]
     labels = region.get("labels")
     speaker = labels[0] if isinstance(labels, list) and labels and isinstance(labels[0], str) else ""
     if lines:

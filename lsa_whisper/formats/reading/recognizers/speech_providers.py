@@ -16,15 +16,15 @@ from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_o
 _DEEPGRAM_LISTS = ("channels", "utterances")
 
 
-def is_deepgram(found: Mapping[str, Any]) -> bool:
-    """Return whether ``found`` has Deepgram's channels or utterances."""
-    results = found.get("results")
+def is_deepgram(document: Mapping[str, Any]) -> bool:
+    """Return whether ``document`` has Deepgram's channels or utterances."""
+    results = document.get("results")
     return isinstance(results, Mapping) and any(isinstance(results.get(name), list) for name in _DEEPGRAM_LISTS)
 
 
-def read_deepgram(found: Mapping[str, Any], source: Source, place: str) -> None:
+def read_deepgram(document: Mapping[str, Any], source: Source, place: str) -> None:
     """Add the utterances of all channels; with several channels, each is a speaker."""
-    results = found["results"]
+    results = document["results"]
     channels = list(rows(results.get("channels"), f"{place}: channel"))
     for number, (channel, here) in enumerate(channels):
         source.language = source.language or text_of(channel, "detected_language") or None
@@ -40,59 +40,61 @@ def read_deepgram(found: Mapping[str, Any], source: Source, place: str) -> None:
 
 
 def _deepgram_utterances(results: Mapping[str, Any], place: str) -> Iterator[SpokenText]:
-    for each, here in rows(results.get("utterances"), f"{place}: utterance"):
-        speaker, text = speaker_name(each.get("speaker")), text_of(each, "transcript")
-        words = tuple((word.text, word.span) for word in _deepgram_words(each, speaker, here))
-        timed = words if len(words) == len(text.split()) else ()
+    for utterance, here in rows(results.get("utterances"), f"{place}: utterance"):
+        speaker, text = speaker_name(utterance.get("speaker")), text_of(utterance, "transcript")
+        words = tuple((word.text, word.span) for word in _deepgram_words(utterance, speaker, here))
+        times = words if len(words) == len(text.split()) else ()
         if text:
-            span = span_of_seconds(each.get("start"), each.get("end"), here)
-            yield SpokenText(speaker, text, span, timed, place=here)
+            span = span_of_seconds(utterance.get("start"), utterance.get("end"), here)
+            yield SpokenText(speaker, text, span, times, place=here)
 
 
 def _deepgram_sentences(best: Mapping[str, Any], name: str, place: str) -> Iterator[SpokenText]:
     """Yield the sentences of paragraphs, which have times where the words are left out."""
     paragraphs = best.get("paragraphs")
-    listed = paragraphs.get("paragraphs") if isinstance(paragraphs, Mapping) else None
-    for paragraph, here in rows(listed, f"{place}, paragraph"):
+    entries = paragraphs.get("paragraphs") if isinstance(paragraphs, Mapping) else None
+    for paragraph, here in rows(entries, f"{place}, paragraph"):
         speaker = name or speaker_name(paragraph.get("speaker"))
-        for each, inner in rows(paragraph.get("sentences"), f"{here}, sentence"):
-            if text := text_of(each, "text"):
-                yield SpokenText(speaker, text, span_of_seconds(each.get("start"), each.get("end"), inner), place=inner)
+        for sentence, inner in rows(paragraph.get("sentences"), f"{here}, sentence"):
+            if text := text_of(sentence, "text"):
+                yield SpokenText(
+                    speaker, text, span_of_seconds(sentence.get("start"), sentence.get("end"), inner), place=inner
+                )
 
 
 def _deepgram_words(best: Mapping[str, Any], name: str, place: str) -> Iterator[RecognizedWord]:
     before: RecognizedWord | None = None
     words = list(rows(best.get("words"), f"{place}, word"))
-    several = len({each.get("speaker") for each, _ in words} - {None}) > 1
-    for each, here in words:
-        text = text_of(each, "punctuated_word", "word")
-        own = speaker_name(each.get("speaker")) if several or not name else ""
+    several = len({word.get("speaker") for word, _ in words} - {None}) > 1
+    for word, here in words:
+        text = text_of(word, "punctuated_word", "word")
+        own = speaker_name(word.get("speaker")) if several or not name else ""
         speaker = f"{name} {own}".strip() if own else before.speaker if before else name
         if text:
-            before = word_of(text, each.get("start"), each.get("end"), speaker, here, before)
+            before = word_of(text, word.get("start"), word.get("end"), speaker, here, before)
             yield before
 
 
-def is_rev(found: Mapping[str, Any]) -> bool:
-    """Return whether ``found`` has Rev's monologues."""
-    return isinstance(found.get("monologues"), list)
+def is_rev(document: Mapping[str, Any]) -> bool:
+    """Return whether ``document`` has Rev's monologues."""
+    return isinstance(document.get("monologues"), list)
 
 
-def read_rev(found: Mapping[str, Any], source: Source, place: str) -> None:
+def read_rev(document: Mapping[str, Any], source: Source, place: str) -> None:
     """Add the utterances of each monologue."""
-    names = {each.get("id"): text_of(each, "name") for each, _ in rows(found.get("speakers"), f"{place}: speaker")}
-    for each, here in rows(found["monologues"], f"{place}: monologue"):
-        number = each.get("speaker")
+    names = {row.get("id"): text_of(row, "name") for row, _ in rows(document.get("speakers"), f"{place}: speaker")}
+    for monologue, here in rows(document["monologues"], f"{place}: monologue"):
+        number = monologue.get("speaker")
         name = names.get(number) if isinstance(number, int | str) else None
-        source.spoken += utterances_of(_rev_words(each, name or speaker_name(number), here))
+        source.spoken += utterances_of(_rev_words(monologue, name or speaker_name(number), here))
 
 
 def _rev_words(monologue: Mapping[str, Any], speaker: str, place: str) -> Iterator[RecognizedWord]:
     before: RecognizedWord | None = None
-    for each, here in rows(monologue.get("elements"), f"{place}, element"):
-        text = text_of(each, "value")
+    for element, here in rows(monologue.get("elements"), f"{place}, element"):
+        text = text_of(element, "value")
         if text:
-            start, end = field_of(each, "ts", "timestamp"), field_of(each, "end_ts", "end_timestamp")
+            start, end = field_of(element, "ts", "timestamp"), field_of(element, "end_ts", "end_timestamp")
             before = word_of(text, start, end, speaker, here, before)
             yield before
 
@@ -100,29 +102,29 @@ def _rev_words(monologue: Mapping[str, Any], speaker: str, place: str) -> Iterat
 _UNKNOWN = "UU"
 
 
-def is_speechmatics(found: Mapping[str, Any]) -> bool:
-    """Return whether ``found`` has results with a type and a start, as Speechmatics writes them."""
-    results = found.get("results")
-    return isinstance(results, list) and any(isinstance(one, Mapping) and "start_time" in one for one in results)
+def is_speechmatics(document: Mapping[str, Any]) -> bool:
+    """Return whether ``document`` has results with a type and a start, as Speechmatics writes them."""
+    results = document.get("results")
+    return isinstance(results, list) and any(isinstance(item, Mapping) and "start_time" in item for item in results)
 
 
-def read_speechmatics(found: Mapping[str, Any], source: Source, place: str) -> None:
+def read_speechmatics(document: Mapping[str, Any], source: Source, place: str) -> None:
     """Add the utterances that the words make up."""
-    metadata = found.get("metadata")
+    metadata = document.get("metadata")
     settings = metadata.get("transcription_config") if isinstance(metadata, Mapping) else None
     source.language = text_of(settings, "language") or None if isinstance(settings, Mapping) else None
-    source.spoken = utterances_of(_speechmatics_words(found, place), source.language)
+    source.spoken = utterances_of(_speechmatics_words(document, place), source.language)
 
 
-def _speechmatics_words(found: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
+def _speechmatics_words(document: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
     before: RecognizedWord | None = None
-    for each, here in rows(found["results"], f"{place}: result"):
-        best = first(each.get("alternatives"), here)
+    for result, here in rows(document["results"], f"{place}: result"):
+        best = first(result.get("alternatives"), here)
         text = text_of(best, "content")
         speaker = speaker_name(best.get("speaker"))
-        if before and each.get("type") == "punctuation":
+        if before and result.get("type") == "punctuation":
             speaker = before.speaker
         if text:
             speaker = "" if speaker == _UNKNOWN else speaker
-            before = word_of(text, each.get("start_time"), each.get("end_time"), speaker, here, before)
+            before = word_of(text, result.get("start_time"), result.get("end_time"), speaker, here, before)
             yield before

@@ -25,34 +25,34 @@ _UNKNOWN = "not_activated"
 """The speaker in the older interface of Gladia, without diarization."""
 
 
-def matches(found: Mapping[str, Any]) -> bool:
-    """Return whether ``found`` has a list of turns, or a transcription of Gladia's without one."""
-    return bool(_turns(found) or _transcription(found))
+def matches(document: Mapping[str, Any]) -> bool:
+    """Return whether ``document`` has a list of turns, or a transcription of Gladia's without one."""
+    return bool(_turns(document) or _transcription(document))
 
 
-def are_turns(found: list[Any]) -> bool:
+def are_turns(items: list[Any]) -> bool:
     """Return whether a list has turns with fields that no segment of Whisper's programs has."""
-    return any(not _OWN.isdisjoint(part) for each in found if _is_turn(each) for part in (each, *_parts(each)))
+    return any(not _OWN.isdisjoint(part) for item in items if _is_turn(item) for part in (item, *_parts(item)))
 
 
-def _turns(found: Mapping[str, Any], names: tuple[str, ...] = _LISTS) -> list[Any]:
+def _turns(document: Mapping[str, Any], names: tuple[str, ...] = _LISTS) -> list[Any]:
     for name in names:
-        if isinstance(listed := found.get(name), list) and any(map(_is_turn, listed)):
-            return listed
+        if isinstance(turns := document.get(name), list) and any(map(_is_turn, turns)):
+            return turns
     for name in _HOLDERS:
-        inner = found.get(name)
+        inner = document.get(name)
         names = (*_LISTS, "utterances") if name == "transcription" else _LISTS
-        if isinstance(inner, Mapping) and (listed := _turns(inner, names)):
-            return listed
+        if isinstance(inner, Mapping) and (turns := _turns(inner, names)):
+            return turns
     return []
 
 
-def _transcription(found: Mapping[str, Any]) -> Mapping[str, Any]:
+def _transcription(document: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return Gladia's transcription, which has the whole text; an empty object if there is none."""
-    if isinstance(found.get("full_transcript"), str):
-        return found
-    inner = (found.get(name) for name in _HOLDERS)
-    return next((full for each in inner if isinstance(each, Mapping) and (full := _transcription(each))), {})
+    if isinstance(document.get("full_transcript"), str):
+        return document
+    inner = (document.get(name) for name in _HOLDERS)
+    return next((full for holder in inner if isinstance(holder, Mapping) and (full := _transcription(holder))), {})
 
 
 def _is_turn(row: Any) -> bool:
@@ -66,29 +66,29 @@ def _parts(turn: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [word for word in words if isinstance(word, Mapping)] if isinstance(words, list) else []
 
 
-def read(found: Mapping[str, Any], source: Source, place: str) -> None:
+def read(document: Mapping[str, Any], source: Source, place: str) -> None:
     """Add each turn as recognized."""
-    turns, whole = list(rows(_turns(found), f"{place}: utterance")), _transcription(found)
+    turns, whole = list(rows(_turns(document), f"{place}: utterance")), _transcription(document)
     languages = whole.get("languages")
-    named = [language for language in languages if isinstance(language, str)] if isinstance(languages, list) else []
-    spoken = (text_of(each, "language") for each, _ in turns)
-    source.language = next(filter(None, (*named, source.language, *spoken)), None)
-    for each, here in turns:
-        words = tuple(_words(each, here))
-        text = text_of(each, *_TEXTS) or " ".join(word for word, _ in words)
+    codes = [language for language in languages if isinstance(language, str)] if isinstance(languages, list) else []
+    by_turn = (text_of(turn, "language") for turn, _ in turns)
+    source.language = next(filter(None, (*codes, source.language, *by_turn)), None)
+    for turn, here in turns:
+        words = tuple(_words(turn, here))
+        text = text_of(turn, *_TEXTS) or " ".join(word for word, _ in words)
         if text:
             complete = words if len(words) == len(text.split()) else ()
-            span = _span(each, here) or _around(complete)
-            source.spoken.append(SpokenText(_speaker(each), text, span, complete, place=here))
+            span = _span(turn, here) or _around(complete)
+            source.spoken.append(SpokenText(_speaker(turn), text, span, complete, place=here))
     if not source.spoken and (text := text_of(whole, "full_transcript")):
         source.spoken = [SpokenText("", text, place=place)]
 
 
 def _words(turn: Mapping[str, Any], place: str) -> Iterator[tuple[str, TimeSpan | None]]:
-    for each, here in rows(turn.get("words"), f"{place}, word"):
-        text = text_of(each, "word", "text")
+    for word, here in rows(turn.get("words"), f"{place}, word"):
+        text = text_of(word, "word", "text")
         if text:
-            yield text.replace(" ", "_"), _span(each, here)
+            yield text.replace(" ", "_"), _span(word, here)
 
 
 def _span(row: Mapping[str, Any], place: str) -> TimeSpan | None:

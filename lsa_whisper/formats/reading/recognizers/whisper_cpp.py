@@ -14,32 +14,35 @@ _UNKNOWN = "?"
 """A speaker who is on both channels."""
 
 
-def matches(found: Mapping[str, Any]) -> bool:
-    """Return whether ``found`` has the segments of whisper.cpp."""
-    return isinstance(found.get("transcription"), list)
+def matches(document: Mapping[str, Any]) -> bool:
+    """Return whether ``document`` has the segments of whisper.cpp."""
+    return isinstance(document.get("transcription"), list)
 
 
-def read(found: Mapping[str, Any], source: Source, place: str) -> None:
+def read(document: Mapping[str, Any], source: Source, place: str) -> None:
     """Add the segments; where most are one word (``-ml 1``), the utterances that the words make up."""
-    result = found.get("result")
+    result = document.get("result")
     source.language = text_of(result, "language") or None if isinstance(result, Mapping) else None
-    segments = list(_segments(found, place))
+    segments = list(_segments(document, place))
     single = [segment for segment in segments if segment.span and len(segment.text.split()) == 1]
     if len(segments) > 2 and 10 * len(single) >= 7 * len(segments):
-        words = (RecognizedWord(each.text, each.span or TimeSpan(0, 0), each.speaker, each.place) for each in segments)
+        words = (
+            RecognizedWord(segment.text, segment.span or TimeSpan(0, 0), segment.speaker, segment.place)
+            for segment in segments
+        )
         source.spoken = utterances_of(words, source.language)
     else:
         source.spoken = segments
 
 
-def _segments(found: Mapping[str, Any], place: str) -> Iterator[SpokenText]:
-    for each, here in rows(found["transcription"], f"{place}: segment"):
-        text = text_of(each, "text")
-        words = tuple(_words(each, here))
+def _segments(document: Mapping[str, Any], place: str) -> Iterator[SpokenText]:
+    for segment, here in rows(document["transcription"], f"{place}: segment"):
+        text = text_of(segment, "text")
+        words = tuple(_words(segment, here))
         if text:
-            span = _span(each, here)
+            span = _span(segment, here)
             complete = len(words) == len(text.split())
-            speaker = speaker_name(each.get("speaker"))
+            speaker = speaker_name(segment.get("speaker"))
             speaker = "" if speaker == _UNKNOWN else speaker
             yield SpokenText(speaker, text, span, words if complete else (), place=here)
 

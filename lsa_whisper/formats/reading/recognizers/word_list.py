@@ -18,19 +18,19 @@ _NO_WORDS = ("<end>", "<fin>")
 """What Soniox writes where speech ends."""
 
 
-def matches(found: Mapping[str, Any]) -> bool:
-    """Return whether ``found`` has a list of words and no segments."""
-    return bool(_listed(found))
+def matches(document: Mapping[str, Any]) -> bool:
+    """Return whether ``document`` has a list of words and no segments."""
+    return bool(_listed(document))
 
 
-def _listed(found: Mapping[str, Any]) -> list[Any]:
+def _listed(document: Mapping[str, Any]) -> list[Any]:
     """Return the words; those of utterances if they stand there only, or the utterances if they have none."""
-    listed = (found.get(name) for name in ("words", "result", "word_segments"))
-    if words := next((words for words in listed if isinstance(words, list)), []):
+    lists = (document.get(name) for name in ("words", "result", "word_segments"))
+    if words := next((words for words in lists if isinstance(words, list)), []):
         return words
-    if isinstance(tokens := found.get("tokens"), list):
+    if isinstance(tokens := document.get("tokens"), list):
         return _joined(tokens)
-    utterances = found.get("utterances")
+    utterances = document.get("utterances")
     return [part for utterance in utterances for part in _parts(utterance)] if isinstance(utterances, list) else []
 
 
@@ -60,23 +60,23 @@ def _parts(utterance: Any) -> list[Any]:
     return [{**own, **word} if isinstance(word, Mapping) else word for word in inside]
 
 
-def read(found: Mapping[str, Any], source: Source, place: str) -> None:
+def read(document: Mapping[str, Any], source: Source, place: str) -> None:
     """Add the utterances that the words make up."""
-    source.language = text_of(found, "language_code", "language") or None
-    source.spoken = utterances_of(_words(found, place), source.language)
+    source.language = text_of(document, "language_code", "language") or None
+    source.spoken = utterances_of(_words(document, place), source.language)
 
 
-def _words(found: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
-    unit = 0.001 if any(name in found for name in _MILLISECONDS) else 1.0
+def _words(document: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
+    unit = 0.001 if any(name in document for name in _MILLISECONDS) else 1.0
     before: RecognizedWord | None = None
-    for each, here in rows(_listed(found), f"{place}: word"):
-        text = text_of(each, "punctuated_word", "word", "text")
-        kind = each.get("type")
+    for entry, here in rows(_listed(document), f"{place}: word"):
+        text = text_of(entry, "punctuated_word", "word", "text")
+        kind = entry.get("type")
         if kind == "audio_event":
             text = f"[{text.strip('()')}]"
         if text and kind != "spacing":
-            speaker = speaker_name(field_of(each, "speaker_id", "speaker"))
+            speaker = speaker_name(field_of(entry, "speaker_id", "speaker"))
             before = word_of(
-                text, scaled(each.get("start"), unit), scaled(each.get("end"), unit), speaker, here, before
+                text, scaled(entry.get("start"), unit), scaled(entry.get("end"), unit), speaker, here, before
             )
             yield before
