@@ -178,7 +178,7 @@ def _devices() -> Iterator[Finding]:
 
 def _no_gpu(torch: Any, driver: str | None) -> Finding:
     """Return why no GPU is usable: there is none, or torch and the driver do not match."""
-    cores = f"{os.cpu_count()} CPU cores, {torch.get_num_threads()} threads"
+    cores = f"{os.cpu_count()} CPU cores, threads of torch: {torch.get_num_threads()}"
     if driver and torch.version.cuda is None:
         text = f"NVIDIA driver {driver}, but torch {torch.__version__} without CUDA; {cores}"
         return Finding("device", "problem", text, "install torch for CUDA: see pytorch.org, Get Started")

@@ -24,6 +24,11 @@ uz uzbek vi vietnamese yi yiddish yo yoruba yue cantonese zh chinese
 """
 _CODE_OF_NAME = dict(zip(_WHISPER_LIST.split()[1::2], _WHISPER_LIST.split()[::2], strict=True))
 """The codes of the languages that Whisper was trained on, by their English name."""
+_OTHER_NAMES = {
+    "bokmål": "no", "castilian": "es", "farsi": "fa", "filipino": "tl", "flemish": "nl", "haitian creole": "ht",
+    "mandarin": "zh", "mandarin chinese": "zh", "panjabi": "pa", "pushto": "ps", "sinhalese": "si", "valencian": "ca",
+}  # fmt: skip
+"""Other English names of some of them, by which their speakers and journals call them."""
 WHISPER_CODES = frozenset(_CODE_OF_NAME.values())
 """The codes of the languages that Whisper was trained on (``yue`` only since large-v3)."""
 
@@ -47,14 +52,14 @@ def whisper_code(language: str) -> str:
     Args:
         language: ISO 639-1, ISO 639-2 or ISO 639-3, BCP 47, already Whisper's code, or an English name; in either case.
 
-    >>> [whisper_code(code) for code in ("eng", "en", "cmn", "yue", "jav", "nob", "vec")]
-    ['en', 'en', 'zh', 'yue', 'jw', 'no', 'vec']
+    >>> [whisper_code(code) for code in ("eng", "en", "cmn", "Mandarin", "yue", "jav", "nob", "vec")]
+    ['en', 'en', 'zh', 'zh', 'yue', 'jw', 'no', 'vec']
     """
     from langcodes import Language  # 0.07 s, which `--help` need not wait for
     from langcodes.tag_parser import LanguageTagError
 
     code = language.strip().lower()
-    code = _CODE_OF_NAME.get(code, code)
+    code = (_CODE_OF_NAME | _OTHER_NAMES).get(code, code)
     if code in WHISPER_CODES:
         return code
     try:
@@ -79,7 +84,7 @@ def chat_code(language: str) -> str:
     from langcodes.tag_parser import LanguageTagError
 
     code = language.strip().lower()
-    code = _CODE_OF_NAME.get(code, code)
+    code = (_CODE_OF_NAME | _OTHER_NAMES).get(code, code)
     if code == "tl":
         return "tgl"  # CLDR replaces Tagalog with Filipino (fil)
     try:

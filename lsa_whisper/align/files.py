@@ -60,7 +60,7 @@ def find_transcripts(
             raise CorpusError(f"{path}: its result would replace it; choose another folder, or set `in_place=True`")
         jobs[target] = AlignmentJob(path, target)
     if not jobs:
-        raise CorpusError("no transcript was found; name .cha or .txt files, or folders that contain some")
+        raise CorpusError("no transcript was found; name folders of .cha files, or .cha and .txt files themselves")
     if audio is not None and not audio.is_dir() and len(jobs) > 1:
         raise CorpusError(f"{audio}: one recording for {len(jobs)} transcripts; name a folder of recordings")
     return list(jobs.values())

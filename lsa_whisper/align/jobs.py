@@ -18,7 +18,14 @@ from lsa_whisper.align.files import (
     is_plain_text,
 )
 from lsa_whisper.align.summary import AlignedFile, AlignmentSummary, bullet_deviations
-from lsa_whisper.align.transcripts import read_plain_text, text_without_times, with_times, with_word_tier, without_times
+from lsa_whisper.align.transcripts import (
+    read_plain_text,
+    text_without_times,
+    with_times,
+    with_word_tier,
+    without_impossible_times,
+    without_times,
+)
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Line, Transcript, Utterance
 from lsa_whisper.checkpoint import overview_line
@@ -56,7 +63,8 @@ def align_transcripts(
     """Write the times of utterances and words into transcripts and return the outcome of each.
 
     The text is not changed: bullets and ``%wor`` tiers are added. Utterances with a bullet keep it, and their words are
-    aligned inside it. An utterance that is not found gets no bullet.
+    aligned inside it, unless it ends before it begins or lies past the end of the recording. An utterance that is not
+    found gets no bullet.
 
     Args:
         transcripts: CHAT files, plain text files with one utterance a line, or folders that are searched for CHAT.
@@ -146,6 +154,11 @@ def _write(
     language: str,
     report: Callable[[str], None],
 ) -> AlignedFile:
+    source, wrong = without_impossible_times(source, 1000 * recording.duration_s)
+    if wrong:
+        lines = join_names([*map(str, wrong)])
+        why = "bullets that end too early or lie past the recording's end are replaced"
+        report(f"{job.transcript}: {why}; lines: {lines}")
     partial = settings.partial(job.target, source, recording, language)
     aligner = settings.aligner(language)
     aligned = aligner.align(source.utterances, recording, partial=partial, progress=_progress(job, recording, report))

@@ -67,7 +67,8 @@ class AlignedFile:
             yield f"kept    {self.target}"
             return
         if self.checked:
-            yield f"checked {self.transcript}: {self.utterances} utterances, {len(self.deviations)} bullets deviate"
+            deviating = f"bullets that deviate: {len(self.deviations)}"
+            yield f"checked {self.transcript}: {self.utterances} utterances; {deviating}"
             yield from (f"  {deviation}" for deviation in self.deviations)
             return
         if self.misfit:

@@ -95,6 +95,29 @@ def without_times(utterance: Utterance) -> Utterance:
     return replace(utterance, main=_BULLET_AND_SPACE.sub("", utterance.main), tiers=tiers)
 
 
+def without_impossible_times(transcript: Transcript, duration_ms: float) -> tuple[Transcript, list[int]]:
+    r"""Return the transcript without the bullets that cannot be right, and the lines of their utterances.
+
+    They end before they begin, or lie past the end of the recording: as anchors, they would hide the whole utterance.
+
+    >>> from lsa_whisper.chat import parse
+    >>> made, lines = without_impossible_times(parse("*A:\thi . \x15900_0\x15\n*A:\tbye . \x150_900\x15\n"), 1000)
+    >>> [utterance.main for utterance in made.utterances], lines
+    (['*A:\thi .\n', '*A:\tbye . \x150_900\x15\n'], [1])
+    """
+
+    def is_impossible(utterance: Utterance) -> bool:
+        span = utterance.span
+        return span is not None and (span.duration_ms <= 0 or span.start_ms >= duration_ms)
+
+    wrong = [utterance.line or 0 for utterance in transcript.utterances if is_impossible(utterance)]
+    blocks = [
+        without_times(block) if isinstance(block, Utterance) and is_impossible(block) else block
+        for block in transcript.blocks
+    ]
+    return (replace(transcript, blocks=blocks) if wrong else transcript), wrong
+
+
 def text_without_times(transcript: Transcript) -> str:
     """Return the text of a transcript without bullets and ``%wor``, by which two transcripts are compared."""
     blocks = [block if isinstance(block, Line) else without_times(block) for block in transcript.linked().blocks]

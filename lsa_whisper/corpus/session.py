@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsa_whisper import chat
-from lsa_whisper.audio import Recording
+from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.chat import Participant, Transcript
 from lsa_whisper.chat.files import is_transcript
 from lsa_whisper.corpus.bullets import repair_bullets as repair
@@ -16,6 +16,7 @@ from lsa_whisper.corpus.card import Card, find_card
 from lsa_whisper.corpus.files import CLEANED_TEXT, RecordingIndex
 from lsa_whisper.corpus.speaker_groups import SpeakerPattern
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
+from lsa_whisper.formats.reading import is_readable
 from lsa_whisper.manifest import SPLITS, is_unicode
 from lsa_whisper.system.files import FailedFile, list_files
 
@@ -109,14 +110,19 @@ def _discover(folder: Path, media: Path | None, card: Path | str | None) -> tupl
     if not folder.exists():
         raise CorpusError(f"{folder}: no such corpus folder; check the path")
     if media is not None and not media.is_dir():
-        raise CorpusError(f"{media}: no such media folder; check the path")
+        found = (
+            "is a file; name the folder of the recordings"
+            if media.is_file()
+            else "no such media folder; check the path"
+        )
+        raise CorpusError(f"{media}: {found}")
     alone = folder.is_file()
     root = folder.parent if alone else folder
     files, skipped_files = ([folder], []) if alone else list_files(folder)
     transcripts = [path for path in files if is_transcript(path)]
     if not transcripts:
         reason = f" ({skipped_files[0].path}: {skipped_files[0].reason})" if skipped_files else ""
-        raise CorpusError(f"{folder}: contains no CHAT transcript (*.cha){reason}; name a folder of transcripts")
+        raise CorpusError(f"{folder}: contains no CHAT transcript (*.cha){reason}; {_instead_of_transcripts(files)}")
     facts = find_card(root, card)
     recordings = [path for path in root.iterdir() if path.is_file()] if alone else files
     if media is not None:
@@ -132,6 +138,17 @@ def _discover(folder: Path, media: Path | None, card: Path | str | None) -> tupl
     if not alone:
         skipped_files += [FailedFile(path, "this recording has no transcript") for path in recording_index.unused()]
     return sessions, skipped_files
+
+
+def _instead_of_transcripts(files: Sequence[Path]) -> str:
+    """Return what to do with a folder without CHAT files, by what it holds."""
+    if any(path.name == "train.jsonl" for path in files):
+        return "it is prepared data, which 'lsa-whisper finetune' takes"
+    if other := next((path for path in files if is_readable(path)), None):
+        return f"'lsa-whisper convert' makes CHAT of other transcripts, such as {other.name}"
+    if any(path.suffix.lower() in AUDIO_SUFFIXES for path in files):
+        return "'lsa-whisper transcribe' writes one for each recording"
+    return "name a folder of transcripts"
 
 
 def _session(path: Path, root: Path, media: Path | None, card: Card, recording_index: RecordingIndex) -> Session:

@@ -81,6 +81,8 @@ def _how_far(off: Agreement) -> str:
 
     >>> _how_far(agreement([(5, 4), (6, 6), (7, 6), (5, 5)]))
     'Its counts per 100 words are on average 0.5 too low, in a single recording between 1.6 too low and 0.6 too high.'
+    >>> _how_far(agreement([(5, 5)] * 4))
+    'Its counts per 100 words are right in each recording.'
     >>> _how_far(agreement([(5, 4)]))
     'How far off its counts are cannot be told: 1 recording is too few.'
     """
@@ -88,6 +90,8 @@ def _how_far(off: Agreement) -> str:
         few = gettext("How far off its counts are cannot be told: {n} recordings are too few.")
         too_few = gettext("How far off its counts are cannot be told: 1 recording is too few.")
         return too_few if off.samples == 1 else few.format(n=off.samples)
+    if _off(off.low) == _off(off.high):
+        return gettext("Its counts per 100 words are {off} in each recording.").format(off=_off(off.bias))
     average = gettext("Its counts per 100 words are on average {off}").format(off=_off(off.bias))
     if off.high - off.low > 2 * (off.reference_mean or 0):
         return average + gettext("; recordings differ too much to say how far off a single one is.")

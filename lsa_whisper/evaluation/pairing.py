@@ -10,7 +10,7 @@ from pathlib import Path
 from lsa_whisper import chat
 from lsa_whisper.audio import AUDIO_SUFFIXES
 from lsa_whisper.chat import Transcript
-from lsa_whisper.errors import CorpusError
+from lsa_whisper.errors import CorpusError, FormatError
 from lsa_whisper.formats.reading import READABLE, FoundTranscript, ReadingOptions, is_readable, read_transcripts
 from lsa_whisper.page.text import column_names, join_names
 
@@ -145,10 +145,13 @@ def transcript_at(path: str, key: str) -> Transcript:
     """Return the transcript of the recording ``key`` in the file at ``path``; plain words get no marks here.
 
     Raises:
-        FormatError: The file is damaged.
+        FormatError: The file is damaged, or not a transcript: an empty one would count as a system that heard nothing.
     """
     if path.lower().endswith(".cha"):
-        return chat.read(path)
+        transcript = chat.read(path)
+        if not (transcript.headers or transcript.utterances):
+            raise FormatError(f"{path}: has no utterance and no header, so it is not CHAT; copy it again")
+        return transcript
     documents = _found(path)
     name = Path(key).name
     return next((document.transcript for document in documents if document.name == name), documents[0].transcript)

@@ -136,8 +136,9 @@ class Evaluation:
                 nothing = gettext("no transcript for {missing}; all their words count as deleted")
                 yield f"{system.name}: {nothing.format(missing=join_names(system.missing))}"
             if system.unpaired:
-                unpaired = gettext("{n} transcript(s) without a reference were not scored")
-                yield f"{system.name}: {unpaired.format(n=len(system.unpaired))}"
+                unpaired = gettext("without a reference, and not scored: {transcripts}")
+                names = join_names([*dict.fromkeys(path.stem for path in system.unpaired)])
+                yield f"{system.name}: {unpaired.format(transcripts=names)}"
             if not system.has_marks:
                 marks = gettext("writes no disfluency marks; fillers and exact repeats were recognized from its words")
                 yield f"{system.name}: {marks}"

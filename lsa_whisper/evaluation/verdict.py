@@ -174,7 +174,7 @@ def _classes(system: System) -> Iterator[str]:
     if other := [_number(kind, by_class[kind].not_scored) for kind in unsupported if kind not in system.left_out]:
         yield gettext("It does not write {classes}: not scored.").format(classes=join_with_and(other))
     if gaps := [_number(kind, by_class[kind].not_scored) for kind in unsupported if kind in system.left_out]:
-        not_written = gettext("{classes} were not transcribed by this model, so no total of disfluencies is given.")
+        not_written = gettext("This model does not write {classes}, so no total of disfluencies is given.")
         yield not_written.format(classes=join_with_and(gaps))
 
 
@@ -190,7 +190,8 @@ def _found(kind: Disfluency, d: Detections) -> str:
 
 
 def _all(kind: Disfluency, count: int) -> str:
-    text = gettext("the only {classes}") if count == 1 else gettext("all {n:,} {classes}")
+    few = {1: gettext("the only {classes}"), 2: gettext("both {classes}")}
+    text = few.get(count) or gettext("all {n:,} {classes}")
     return text.format(n=count, classes=class_name(kind, count))
 
 

@@ -230,7 +230,7 @@ def _discover(
     for folder in corpora:
         found, without = (listed if is_listed(Path(folder)) else find)(Path(folder))
         if not found:
-            first = f"; {without[0].path}: {without[0].reason}" if without else ""
+            first = f"; {without[0].path}: {without[0].reason.removeprefix(f'{without[0].path}: ')}" if without else ""
             raise CorpusError(f"{folder}: no transcript has a readable recording{first}")
         sessions += found
         skipped_files += without

@@ -16,7 +16,7 @@ from lsa_whisper.corpus import Session
 from lsa_whisper.corpus.bullets import count_typed_bullets
 from lsa_whisper.corpus.speaker_groups import pattern_for, propose_groups
 from lsa_whisper.labels.repeats import find_repeats
-from lsa_whisper.preparation.screening import NO_BULLET
+from lsa_whisper.preparation import screening
 from lsa_whisper.retraces import mark_retraces
 from lsa_whisper.timespan import TimeSpan
 
@@ -77,7 +77,7 @@ def recording_notes(sessions: Sequence[Session]) -> list[str]:
 
 def bullet_hint(sessions: Sequence[Session], reasons: Mapping[str, Mapping[str, float]]) -> str:
     """Return what to do about utterances without bullets, if the times stand there without their control characters."""
-    missing = int(reasons.get(NO_BULLET, {}).get("utterances", 0))
+    missing = int(reasons.get(screening.NO_BULLET, {}).get("utterances", 0))
     if not missing:
         return ""
     typed = 0
@@ -87,10 +87,30 @@ def bullet_hint(sessions: Sequence[Session], reasons: Mapping[str, Mapping[str, 
             break
     if typed:
         return (
-            f"{typed} utterances{' or more' if typed >= 1000 else ''} end in times that lost their control characters, "
+            f"utterances that end in times without their control characters: {typed}{' or more' * (typed >= 1000)}, "
             "such as 'dog . 500_900'; set `repair_bullets=True` to use them"
         )
-    return f"{missing} utterances have no times; 'lsa-whisper align' finds them"
+    return f"utterances without times: {missing}; 'lsa-whisper align' finds them"
+
+
+_TIMES = "the times are impossible, or of another recording: 'lsa-whisper align' replaces them"
+_TEMPO = "'lsa-whisper align --check-times' says how far the times are off"
+_SOUND = "listen whether it is the right recording"
+_REMEDIES = {
+    screening.EMPTY_SPAN: _TIMES,
+    screening.PAST_END: _TIMES,
+    screening.TOO_FAST: _TEMPO,
+    screening.TOO_SLOW: _TEMPO,
+    screening.SILENT: _SOUND,
+    screening.CLIPPED: _SOUND,
+    screening.NOT_REVIEWED: "mark them in 'lsa-whisper review'",
+}
+
+
+def remedy_for(reasons: Mapping[str, Mapping[str, float]]) -> str:
+    """Return what to do where every utterance is rejected, by the most frequent reason; nothing for some."""
+    most = max(reasons, key=lambda reason: reasons[reason]["utterances"], default="")
+    return _REMEDIES.get(most, "")
 
 
 _EXCERPTS = 12

@@ -34,7 +34,7 @@ def assign_splits(sessions: Sequence[Session]) -> tuple[list[str], list[str]]:
         else:
             free[min(person for at in members for person in persons(sessions[at]))] = members
     if free and len(free) < MIN_GROUPS:
-        notes.append(f"only {len(free)} group(s) of sessions without shared speakers; all are used for training")
+        notes.append(f"groups of sessions without shared speakers: only {len(free)}; all are used for training")
     by_hash = split_by_hash(list(free)) if len(free) >= MIN_GROUPS else dict.fromkeys(free, "train")
     for name, members in free.items():
         for at in members:

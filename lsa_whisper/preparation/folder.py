@@ -21,7 +21,7 @@ from typing import Any
 from lsa_whisper.corpus import Session
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
 from lsa_whisper.manifest import SPLITS, remove_copies, serialize_row, sha256
-from lsa_whisper.preparation.advice import session_notes
+from lsa_whisper.preparation.advice import remedy_for, session_notes
 from lsa_whisper.preparation.screening import DUPLICATE
 from lsa_whisper.preparation.session import PrepareOptions, SessionResult, UtteranceRecord, WindowRow, process_session
 from lsa_whisper.preparation.shards import partial_name, plan, write_shards
@@ -191,6 +191,7 @@ def _require_segments(
     )
     if not any(tally.segments for tally in counts.by_split.values()):
         unread = f"; {skipped_files[0].path}: {skipped_files[0].reason}" if skipped_files else ""
+        advice = advice or remedy_for(counts.rejections.as_dict())
         more = f"; {advice}" if advice else ""
         raise CorpusError(f"no utterance can be trained on: {reasons or 'none was found'}{unread}{more}")
     remedy = advice or "correct these transcripts, or assign other speakers to the split in a card.yaml"

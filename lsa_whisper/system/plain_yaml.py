@@ -34,9 +34,7 @@ def parse(text: str, *, as_text: bool = False) -> Any:
     >>> parse("a: &a [x]\nb: *a")
     Traceback (most recent call last):
     ...
-    yaml.composer.ComposerError: aliases such as *a are not supported; write the value out
-      in "<unicode string>", line 2, column 4:
-    ...
+    yaml.error.YAMLError: line 2, column 4: aliases such as *a are not supported; write the value out
 
     Raises:
         yaml.YAMLError: The text is not YAML, or uses what is not supported.
@@ -45,6 +43,13 @@ def parse(text: str, *, as_text: bool = False) -> Any:
         raise yaml.YAMLError(f"more than {_MAX_BYTES >> 10} KB of text; is this the right file?")
     try:
         return yaml.load(text, Loader=_TextLoader if as_text else _Loader)
+    except yaml.MarkedYAMLError as error:  # its own text names a "<unicode string>", and quotes the line
+        mark, said = error.problem_mark or error.context_mark, ": ".join(filter(None, (error.context, error.problem)))
+        raise yaml.YAMLError(f"line {mark.line + 1}, column {mark.column + 1}: {said}" if mark else said) from error
+    except yaml.reader.ReaderError as error:
+        raise yaml.YAMLError(
+            f"an unreadable character at position {error.position}; is this the right file?"
+        ) from error
     except ValueError as error:  # a number such as 0x_
         raise yaml.YAMLError(str(error)) from error
 

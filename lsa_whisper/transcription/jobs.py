@@ -22,7 +22,7 @@ from lsa_whisper.checkpoint.stored_labels import read_writing
 from lsa_whisper.checkpoint.verification import is_local
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.decoding.expected_words import read_expected_words
-from lsa_whisper.decoding.style import coverage_of, decoding_style
+from lsa_whisper.decoding.style import coverage_of, decoding_style, is_stock
 from lsa_whisper.errors import AudioError, LsaWhisperError, printable
 from lsa_whisper.system.files import FailedFile
 from lsa_whisper.system.table import read_table
@@ -51,7 +51,7 @@ from lsa_whisper.transcription.files.progress import RunLog, progress_meter
 from lsa_whisper.transcription.files.recordings import Jobs, Recordings, find_jobs, open_recordings
 from lsa_whisper.transcription.files.spec import TranscriberSpec
 from lsa_whisper.transcription.files.transcribe_file import OutputOptions, transcribe_file
-from lsa_whisper.transcription.options import OptionChanges, TranscriptionOptions, combine
+from lsa_whisper.transcription.options import AUTO, OptionChanges, TranscriptionOptions, combine
 from lsa_whisper.transcription.workers import (
     FATAL,
     Backend,
@@ -271,7 +271,11 @@ def _describe(spec: TranscriberSpec, verbose: bool) -> None:
     if verbose:
         print_progress(facts)
     style = decoding_style(model, spec.options.style, spec.options.chat_language)
-    if sentence := coverage_of(model, style).sentence():
+    if is_stock(model) and (spec.options.language, spec.options.style) == (AUTO, None):  # it writes verbatim in some
+        print_progress(
+            "NOTE: which disfluencies this model leaves out depends on the language: each transcript names them"
+        )
+    elif sentence := coverage_of(model, style).sentence():
         print_progress(f"NOTE: {sentence}")
 
 

@@ -72,6 +72,15 @@ def test_utterances_and_words_get_their_times_and_the_text_stays(visit, known, c
     assert f"{NANO}: Whisper" in capsys.readouterr().err
 
 
+def test_times_that_cannot_be_right_are_sought_anew(visit, known, capsys):
+    wrong = [*["\x15900_0\x15", "\x15900000_901000\x15"], *[""] * (len(known) - 2)]
+    write(visit / "a.cha", [f"{each.text} {bullet}".rstrip() for each, bullet in zip(known, wrong, strict=True)])
+    align(visit / "a.cha")
+    found = chat.read(visit / "aligned" / "a.cha").utterances
+    assert all(abs(a.span.start_ms - b.span.start_ms) < 300 for a, b in zip(found[:2], known[:2], strict=True))
+    assert "past the recording's end are replaced; lines: 7, 8" in capsys.readouterr().err
+
+
 def test_an_utterance_that_was_not_spoken_gets_no_time_and_is_named(visit, known):
     lines = [each.text for each in known]
     write(visit / "a.cha", [*lines[:3], "the hungry teacher painted our purple library yesterday .", *lines[3:]])

@@ -285,11 +285,20 @@ def test_a_card_that_tears_a_session_apart(tmp_path):
 def test_no_corpus(tmp_path):
     with pytest.raises(CorpusError, match="no such corpus folder"):
         discover(tmp_path / "nowhere")
-    with pytest.raises(CorpusError, match="contains no CHAT transcript"):
-        discover(tmp_path)
+    for name, remedy in (
+        ("", "name a folder"),
+        ("s.wav", "transcribe"),
+        ("s.srt", "convert.*s.srt"),
+        ("train.jsonl", "fine"),
+    ):
+        (tmp_path / name).touch()
+        with pytest.raises(CorpusError, match=f"contains no CHAT transcript .*{remedy}"):
+            discover(tmp_path)
     transcript(tmp_path / "s.cha")
     with pytest.raises(CorpusError, match="no such media folder"):
         discover(tmp_path, media=tmp_path / "nowhere")
+    with pytest.raises(CorpusError, match=r"s\.wav: is a file; name the folder"):
+        discover(tmp_path, media=tmp_path / "s.wav")
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real recordings are not beside the project")

@@ -12,7 +12,7 @@ from scored_transcripts import write_transcript as write
 from lsa_whisper import chat, evaluation
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.cli import main
-from lsa_whisper.errors import CorpusError, LsaWhisperError
+from lsa_whisper.errors import CorpusError, FormatError, LsaWhisperError
 from lsa_whisper.evaluation import evaluate
 from lsa_whisper.evaluation.plots import evaluation_plots
 from lsa_whisper.evaluation.tables import tables
@@ -168,6 +168,7 @@ def test_a_missing_file_counts_as_deleted_and_is_named(corpus):
     assert system.missing == ["s3"] and [p.name for p in system.unpaired] == ["other.cha"]
     assert system.word_errors_verbatim.deletions == system.files[3].verbatim.reference_words > 0
     assert "s3" in evaluation.table()
+    assert "perfect: without a reference, and not scored: other" in evaluation.table()
 
 
 def test_files_pair_by_stem_across_folders(corpus, tmp_path):
@@ -273,13 +274,17 @@ def test_names(corpus):
         ("notes.docx", ["perfect"], (), "is not a transcript"),
         ("reference", [], (), "at least one hypothesis"),
         ("reference", ["perfect"], ("a", "b"), "2 names for 1 system;"),
+        ("damaged", ["perfect"], (), r"s1\.cha: has no utterance and no header"),
+        ("reference", ["damaged"], (), r"s1\.cha: has no utterance and no header"),
         ("reference", ["perfect", "silent"], ("a", "a"), "the same name"),
     ],
 )
 def test_wrong_input_is_one_clear_sentence(corpus, reference, hypotheses, names, said):
     (corpus / "empty").mkdir()
     (corpus / "notes.docx").write_text("hello")
-    with pytest.raises(CorpusError, match=said) as caught:
+    (corpus / "damaged").mkdir()
+    (corpus / "damaged" / "s1.cha").write_bytes(b"\x00\xff404")
+    with pytest.raises((CorpusError, FormatError), match=said) as caught:
         evaluate(corpus / reference, [corpus / name for name in hypotheses], names=names)
     assert "\n" not in str(caught.value)
 

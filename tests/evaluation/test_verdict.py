@@ -104,6 +104,11 @@ def test_one_file(say):
     )
 
 
+def test_two_of_two_are_both(say):
+    (only, _) = say("wrong", files=2)
+    assert "It finds all 4 filled pauses, both cut-off words, both repetitions and both revisions." in only
+
+
 def test_perfect(say):
     assert say("perfect")[0] == "perfect makes no error in 192 words and finds all 40 disfluencies."
 

@@ -92,6 +92,7 @@ def test_an_evaluation_gives_no_total_over_a_gap(draft, tmp_path):
     found = evaluate(tmp_path / "reference", [draft], out=tmp_path / "report")
     assert f"filled pauses                    {NOT_TRANSCRIBED} (1)" in found.table()
     assert f"Disfluencies detected              {NOT_TRANSCRIBED}" in found.table()
+    assert "This model does not write 1 filled pause and 1 repetition, so no total" in " ".join(found.verdict)
     for name in ("report.html", "report.md", "summary.html"):
         text = (tmp_path / "report" / name).read_text(encoding="utf-8")
         assert NOT_TRANSCRIBED in text and "Maze words" not in re.sub(r"<dt.*", "", text)

@@ -30,7 +30,7 @@ def test_bullets_without_control_characters_are_recognised_and_repaired(form, se
         folder = session(name, talk(6))
     expected = prepare([folder], tmp_path / "expected")
     retype(folder, form)
-    with pytest.raises(CorpusError, match=r"lost their control characters.*`repair_bullets=True`"):
+    with pytest.raises(CorpusError, match=r"times without their control characters: \d+, .*`repair_bullets=True`"):
         prepare([folder], tmp_path / "out")
     repaired = prepare([folder], tmp_path / "out", repair_bullets=True)
     assert repaired.splits == expected.splits and not repaired.rejected
@@ -41,7 +41,7 @@ def test_bullets_without_control_characters_are_recognised_and_repaired(form, se
 
 def test_a_transcript_without_times_is_sent_to_align(session, talk, tmp_path):
     folder = session("a", [(speaker, text, None) for speaker, text, _ in talk(3)], duration_ms=5000)
-    with pytest.raises(CorpusError, match=r"3 utterances have no times; 'lsa-whisper align'"):
+    with pytest.raises(CorpusError, match=r"utterances without times: 3; 'lsa-whisper align'"):
         prepare([folder], tmp_path / "out")
 
 

@@ -62,7 +62,7 @@ def test_one_voice_in_two_parts_is_one_person():
 def test_fewer_than_three_groups_are_all_for_training_and_reported():
     splits, notes = assign_splits([session("s1", "a"), session("s2", "b"), session("s3", "b", "c")])
     assert splits == ["train"] * 3
-    assert "only 2 group(s)" in notes[0]
+    assert "without shared speakers: only 2;" in notes[0]
 
 
 def test_the_card_decides_and_the_rest_of_its_corpus_is_for_training():

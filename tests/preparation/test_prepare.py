@@ -57,7 +57,7 @@ def test_what_a_session_becomes(session, talk, tmp_path):
     assert row.speaker == "corpus/s-CHI" and row.prompt == ""
     assert Path(row.audio_filepath) == folder / "s.wav"
     assert done.splits["train"]["utterances"] == 10 and done.rejected == {}
-    assert "only 1 group(s)" in done.notes[0] and "only 1 group(s)" in done.table()
+    assert "shared speakers: only 1;" in done.notes[0] and "shared speakers: only 1;" in done.table()
     assert sorted(contents(tmp_path / "out")) == [
         "dev.jsonl", "prepared.json", "rejected.jsonl", "test.jsonl", "train.jsonl"
     ]  # fmt: skip
@@ -285,6 +285,9 @@ def test_nothing_is_half_written(session, talk, tmp_path):
     silent = session("t", [("CHI", "xxx .", (0, 500)), ("CHI", "yes .", None)], corpus="useless")
     with pytest.raises(CorpusError, match=r"no utterance can be trained on: no bullet \(1\), untranscribed \(1\)"):
         prepare([silent], out)
+    wrong = session("w", [("CHI", "I want it .", (400, 500)), ("CHI", "no I do .", (900, 990))], corpus="seconds")
+    with pytest.raises(CorpusError, match=r"too fast \(2\); 'lsa-whisper align --check-times' says"):
+        prepare([wrong], out)
     assert not out.exists()
     (tmp_path / "file").touch()
     with pytest.raises(CorpusError, match="is a file"):

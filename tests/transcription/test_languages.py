@@ -110,6 +110,12 @@ def test_silence_has_no_language(bilingual, tmp_path):
     assert written(tmp_path, "still")[0].languages == ["und"]
 
 
+def test_what_a_stock_model_leaves_out_is_not_said_before_its_language_is_known(tmp_path, capsys):
+    soundfile.write(tmp_path / "still.wav", silence(3.0), 16_000)
+    transcribe(tmp_path / "still.wav", taught(tmp_path / "stock", labels=Labels("fluent")), language="auto")
+    assert "NOTE: which disfluencies this model leaves out depends on the language" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("engine", ["transformers", "ct2"])
 def test_a_model_with_one_language_refuses_in_one_sentence(tiny, engine):
     for model in (tiny, ROOT / "models" / "nano"):

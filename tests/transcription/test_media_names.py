@@ -56,7 +56,7 @@ def test_they_are_written_under_a_name_that_clan_can_read(recordings, scripted, 
     for name in NAMES.values():
         transcript = chat.read(out / f"{name}.cha", strict=True)
         assert transcript.media == name and chat.check(transcript) == []
-    assert "CLAN plays a copy of it that is called my_file_1.wav" in result.table()
+    assert "to play it in CLAN, copy it to my_file_1.wav" in result.table()
     assert "@ID:\teng|pilot_study|PAR|" in (out / "fine-é.cha").read_text()
     assert all(each.skipped for each in transcribe([recordings], model=scripted, out=out).done)
 

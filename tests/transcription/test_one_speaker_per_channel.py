@@ -48,7 +48,7 @@ def test_progress_of_all_channels_is_that_of_the_recording(interview, scripted):
 
 def test_recordings_that_do_not_have_the_channels_are_named(interview, visit, scripted, tmp_path):
     transcriber = Transcriber(scripted, channels="CHI,INV")
-    with pytest.raises(AudioError, match=r"visit\.wav: has 1 channels, not 2; name one speaker for each"):
+    with pytest.raises(AudioError, match=r"visit\.wav: has one channel, not 2; leave out --channels"):
         transcriber.transcribe(visit)
     sound, _ = soundfile.read(visit)
     soundfile.write(tmp_path / "twice.wav", np.stack((sound, sound), axis=1), RATE_HZ)

@@ -49,3 +49,9 @@ def test_a_recording_that_was_moved_is_still_the_same(visit, tiny, scripted, tmp
     transcribe([visit], model=scripted, out=tmp_path)
     assert transcribe([moved], model=scripted, out=tmp_path).done[0].skipped
     assert not transcribe([moved], model=tiny, out=tmp_path).done[0].skipped
+
+
+def test_a_recording_that_is_named_in_two_ways_is_one(visit, scripted, tmp_path):
+    again = visit.parent / ".." / visit.parent.name / visit.name
+    summary = transcribe([visit, again], model=scripted, out=tmp_path / "out")
+    assert len(summary.done) == 1 and not summary.failed

@@ -42,7 +42,7 @@ def recording_remarks(recording: Recording, speech: SpeechActivity) -> list[str]
         )
     stem = recording.path.stem
     if (name := media_name(stem)) != stem:
-        plays = f"CLAN plays a copy of it that is called {name}{recording.path.suffix}"
+        plays = f"to play it in CLAN, copy it to {name}{recording.path.suffix}"
         remarks.append(
             f"the recording is called {' '.join(printable(stem).split())}, which @Media cannot hold: {plays}"
         )

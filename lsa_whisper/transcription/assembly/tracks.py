@@ -19,6 +19,8 @@ def each_channel(recording: Recording, count: int) -> list[Recording]:
     Raises:
         AudioError: The recording has another number of channels, or the same sound in all.
     """
+    if recording.channels == 1:
+        raise AudioError(f"{recording.path}: has one channel, not {count}; leave out --channels")
     if count != recording.channels:
         raise AudioError(f"{recording.path}: has {recording.channels} channels, not {count}; name one speaker for each")
     if are_same(excerpts(recording)):

@@ -40,7 +40,10 @@ def find_jobs(
     """
     failed = closed if closed is not None else []
     folder = Path(out) if out else None
-    yield from dict.fromkeys(job for path in map(Path, inputs) for job in _jobs_of(path, folder, failed))
+    jobs: dict[tuple[str, str], tuple[Path, Path]] = {}
+    for audio, target in (job for path in map(Path, inputs) for job in _jobs_of(path, folder, failed)):
+        jobs.setdefault((os.path.normpath(audio.absolute()), os.path.normpath(target.absolute())), (audio, target))
+    yield from jobs.values()
 
 
 def _jobs_of(source: Path, out: Path | None, closed: list[FailedFile]) -> Iterator[tuple[Path, Path]]:

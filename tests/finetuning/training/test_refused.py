@@ -104,7 +104,7 @@ def test_a_missing_kernel_package_is_named(run):
 
 
 def test_a_key_that_is_there_twice_is_named(run):
-    with pytest.raises(RecipeError, match=r"the key seed is there twice, first in line 4; remove one .*line 5"):
+    with pytest.raises(RecipeError, match="line 5, column 1: the key seed is there twice, first in line 4; remove one"):
         run(text="seed: 1\nseed: 2")
 
 
