@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from lsa_whisper.audio.speech_energy import silence_of
 from lsa_whisper.checkpoint import ConvertedCheckpoint
 from lsa_whisper.decoding.ctranslate2_times import (
     aligned_times_s,
@@ -33,6 +34,7 @@ from lsa_whisper.decoding.ctranslate2_times import (
     late_share,
     logits_of_step,
     part_of,
+    sounding_spans,
     storage_view,
     token_logprobs,
 )
@@ -112,16 +114,16 @@ class CTranslate2Decoder(WindowDecoder):
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         durations_s = [self._duration_s(window) for window in windows]
         hidden = self._encoded(windows)
-        texts = self.texts(self.rows(hidden, durations_s), hidden, durations_s)
+        texts = self.texts(self.rows(hidden, durations_s), hidden, windows)
         if (engine := self.second) is None:
             return texts
         rows: dict[int, _Row] = {}
 
         def second(indices: Sequence[int], *, with_times: bool) -> list[DecodedWindow]:
-            part, spans_s = part_of(hidden, indices), [durations_s[at] for at in indices]
+            part, sounds = part_of(hidden, indices), [windows[at] for at in indices]
             if not with_times:
-                rows.update(zip(indices, engine.rows(part, spans_s), strict=True))
-            return engine.texts([rows[at] for at in indices], part, spans_s, with_times=with_times)
+                rows.update(zip(indices, engine.rows(part, [durations_s[at] for at in indices]), strict=True))
+            return engine.texts([rows[at] for at in indices], part, sounds, with_times=with_times)
 
         return likelier_texts(texts, second)
 
@@ -137,13 +139,13 @@ class CTranslate2Decoder(WindowDecoder):
         return rows
 
     def texts(
-        self, rows: Sequence[_Row], hidden: Any, durations_s: Sequence[float], *, with_times: bool = True
+        self, rows: Sequence[_Row], hidden: Any, windows: Sequence[np.ndarray], *, with_times: bool = True
     ) -> list[DecodedWindow]:
         """Return the texts of rows, with token times if they are requested."""
         is_timed = with_times and self._word_times
-        times = self._times_s(hidden, durations_s, [row[0] for row in rows]) if is_timed else [[]] * len(rows)
-        parts = zip(rows, durations_s, times, strict=True)
-        return [self._result(*row[:2], duration_s, row[2], times_s) for row, duration_s, times_s in parts]
+        spans = self._spans_s(hidden, windows, [row[0] for row in rows]) if is_timed else [[]] * len(rows)
+        parts = zip(rows, map(self._duration_s, windows), spans, strict=True)
+        return [self._result(*row[:2], duration_s, row[2], spans_s) for row, duration_s, spans_s in parts]
 
     def _encoded(self, windows: Sequence[np.ndarray]) -> Any:
         return self._last.encoded(
@@ -244,7 +246,20 @@ class CTranslate2Decoder(WindowDecoder):
         latest_s = self._checkpoint.context_s if self.style.is_compared else duration_s
         return np.asarray(self._columns[self._column_times_s > latest_s + 1e-3])
 
-    def _times_s(self, hidden: Any, durations_s: Sequence[float], rows: Sequence[list[int]]) -> list[list[float]]:
-        """Return the start of each token of each row and, last, the end of its text, in seconds."""
+    def _spans_s(
+        self, hidden: Any, windows: Sequence[np.ndarray], rows: Sequence[list[int]]
+    ) -> list[list[tuple[float, float]]]:
+        """Return the start and end of each token of each row in seconds."""
+        durations_s = [self._duration_s(window) for window in windows]
         texts = self._timed_parts(rows, durations_s)
-        return aligned_times_s(self._checkpoint, hidden, self.prompt, texts, self._allowed.timestamps_s, durations_s)
+        stamps = self._allowed.timestamps_s
+        starts = aligned_times_s(self._checkpoint, hidden, self.prompt, texts, stamps, durations_s)
+        return [
+            sounding_spans(
+                begins_s,
+                ["" if token in stamps else self._text([token]) for token in tokens],
+                silence_of(window, self._rate_hz),
+                self._checkpoint.time_precision_s,
+            )
+            for begins_s, tokens, window in zip(starts, texts, windows, strict=True)
+        ]

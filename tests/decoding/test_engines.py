@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from itertools import accumulate
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 from tiny_whisper import CONTEXT_S, build_checkpoint, silence, teach, voice
 
@@ -87,6 +91,18 @@ def test_a_text_that_fills_the_decoder_is_aligned_but_for_its_end(scripted, kept
     full = text[: int(converted.settings.max_length) - len(prompt)]
     (times_s,) = aligned_times_s(converted, hidden, prompt, [full], {}, [CONTEXT_S])
     assert len(times_s) == len(full) + 1 and times_s == sorted(times_s)
+
+
+@given(st.lists(st.tuples(st.sampled_from([" I", " sa", "w", ".", ""]), st.integers(0, 40))), st.binary(max_size=99))
+def test_words_begin_where_something_sounds_and_times_run_forward(tokens, sound):
+    from lsa_whisper.decoding.ctranslate2_times import sounding_spans
+
+    begins_s = [round(frame / 50, 6) for frame in accumulate((frames for _, frames in tokens), initial=0)]
+    silence = np.frombuffer(sound, np.uint8).astype(np.float32) / 255
+    spans = sounding_spans(begins_s, [text for text, _ in tokens], silence, 0.02)
+    times = [time_s for span in spans for time_s in span]
+    assert len(spans) == len(tokens) and times == sorted(times)
+    assert all(a >= b and c == d for (a, c), b, d in zip(spans, begins_s, begins_s[1:], strict=False) if c > a)
 
 
 def test_a_model_without_timestamps_writes_none(scripted, kept, tmp_path):
