@@ -89,7 +89,7 @@ def words_in_time(found: Figures) -> str:
         return " / ".join(f"{100 * share:.0f}" for share in times["share_within_ms"].values())
 
     rows = [
-        f"{row['model']} on {row['data']}: words {shares(row)} % (ends {shares(row['ends'])}), "
+        f"{row['model']} ({row['engine']}) on {row['data']}: words {shares(row)} % (ends {shares(row['ends'])}), "
         f"utterances {shares(row['utterance_starts'])} % (ends {shares(row['utterance_ends'])})"
         for row in found["rows"]
     ]
