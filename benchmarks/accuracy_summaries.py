@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from benchmarks.summaries import Figures
-from lsa_whisper.preparation.relabelling import LEAST_PROBABILITY
+from lsa_whisper.preparation.relabelling import MIN_PROBABILITY
 
 
 def demo(found: Figures) -> str:
@@ -179,7 +179,7 @@ def verbatimize(found: Figures) -> str:
         return f"{right} of {right + missed} {kind.replace('_', ' ')}s, {wrong} invented"
 
     def relabelled(name: str, part: Iterable[Figures], speech: str) -> str:
-        rows = [each[str(LEAST_PROBABILITY)] for each in part]
+        rows = [each[str(MIN_PROBABILITY)] for each in part]
         kinds = ", ".join(added(kind, rows) for kind in ("filled_pause", "repetition"))
         return f"{name}, relabelled {speech} speech: {kinds}"
 

@@ -18,7 +18,7 @@ from lsa_whisper.preparation.advice import bullet_hint, grouping_notes, recordin
 from lsa_whisper.preparation.assign_splits import assign_splits, unmatched_card_ids
 from lsa_whisper.preparation.folder import PARTS_FOLDER, SUMMARY, finish_part, join
 from lsa_whisper.preparation.parallel import map_parallel
-from lsa_whisper.preparation.relabelling import LEAST_PROBABILITY, RELABELLED_FOLDER, Relabelling
+from lsa_whisper.preparation.relabelling import MIN_PROBABILITY, RELABELLED_FOLDER, Relabelling
 from lsa_whisper.preparation.session import PrepareOptions
 from lsa_whisper.preparation.spliced_session import profile_of
 from lsa_whisper.preparation.statistics import Prepared
@@ -60,7 +60,7 @@ def prepare(
     splice_profile: Path | None = None,
     train_only: bool = False,
     relabel: str | Path | None = None,
-    relabel_threshold: float = LEAST_PROBABILITY,
+    relabel_threshold: float = MIN_PROBABILITY,
 ) -> Prepared:
     """Write training windows of ``corpora`` to the folder ``out`` and return a summary.
 
@@ -115,9 +115,9 @@ def prepare(
             split that has sessions has no usable utterance; or a transcript that is to be relabelled has no times.
         LsaWhisperError: ``labels`` is not a label style.
     """
-    named = Labels.from_name(labels)
+    style = Labels.from_name(labels)
     options = PrepareOptions(
-        labels=dataclasses.replace(named, roles=speaker_codes or named.roles),
+        labels=dataclasses.replace(style, roles=speaker_codes or style.roles),
         context_s=context_s,
         one_utterance=one_utterance,
         without_timestamps=without_timestamps,
@@ -188,8 +188,10 @@ def _finish_parts(
 
     console = Console(stderr=True)
     ends: list[tuple[Path | None, str]] = [(None, "")] * len(pairs)
-    with closing(map_parallel(finish, pairs, processes, name=lambda pair: str(pair[0].path))) as done:
-        shown = track(done, "preparing", len(pairs), console=console, transient=True, disable=not console.is_terminal)
+    with closing(map_parallel(finish, pairs, processes, name=lambda pair: str(pair[0].path))) as results:
+        shown = track(
+            results, "preparing", len(pairs), console=console, transient=True, disable=not console.is_terminal
+        )
         for at, end in shown:
             ends[at] = end
     skipped_files += [
@@ -236,5 +238,5 @@ def _discover(
         skipped_files += without
         if Path(folder).is_dir():  # a single transcript need not contain all speakers of the card
             facts = find_card(Path(folder), card)
-            card_ids |= {(facts.name, one) for one in facts.split_of}
+            card_ids |= {(facts.name, card_id) for card_id in facts.split_of}
     return sessions, skipped_files, unmatched_card_ids(sorted(card_ids), sessions)

@@ -54,11 +54,11 @@ def _person(session: Session) -> str:
 
 def _same_pid(sessions: Mapping[str, Session]) -> dict[str, list[str]]:
     """Return the sessions that share a persistent identifier (``@PID``), where several identifiers occur twice."""
-    found: dict[str, list[str]] = {}
+    names_of: dict[str, list[str]] = {}
     for name, session in sessions.items():
         if pid := session.transcript.header("@PID"):
-            found.setdefault(pid, []).append(name)
-    several = {pid: names for pid, names in found.items() if len(names) > 1}
+            names_of.setdefault(pid, []).append(name)
+    several = {pid: names for pid, names in names_of.items() if len(names) > 1}
     return several if len(several) > 1 else {}
 
 
@@ -71,8 +71,8 @@ def _ages(sessions: Sequence[Session]) -> str:
 
 def recording_notes(sessions: Sequence[Session]) -> list[str]:
     """Return a note for each recording with a problem, named by its path."""
-    found = {session.recording.path: session.recording for session in sessions}
-    return [f"{path}: {problem}" for path, recording in found.items() for problem in recording_problems(recording)]
+    recordings = {session.recording.path: session.recording for session in sessions}
+    return [f"{path}: {problem}" for path, recording in recordings.items() for problem in recording_problems(recording)]
 
 
 def bullet_hint(sessions: Sequence[Session], reasons: Mapping[str, Mapping[str, float]]) -> str:
@@ -176,12 +176,12 @@ and the same clips with marks 0."""
 
 def session_facts(utterances: Sequence[Utterance], language: str) -> dict[str, float]:
     """Return what the labels of a session cannot show: seconds of overlapping speech, repetitions without ``[/]``."""
-    spans = sorted((one.span for one in utterances if one.span), key=lambda span: span.start_ms)
-    events = [event.kind for one in utterances for event in one.events()]
+    spans = sorted((utterance.span for utterance in utterances if utterance.span), key=lambda span: span.start_ms)
+    events = [event.kind for utterance in utterances for event in utterance.events()]
     return {
         OVERLAPPING_S: _overlapping_ms(spans) / 1000,
         SPEECH_S: sum(span.duration_ms for span in spans) / 1000,
-        UNMARKED: sum(_unmarked(one, language) for one in utterances if "[/" not in one.text),
+        UNMARKED: sum(_unmarked(utterance, language) for utterance in utterances if "[/" not in utterance.text),
         MARKED: events.count(Disfluency.REPETITION),
     }
 

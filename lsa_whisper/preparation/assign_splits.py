@@ -49,11 +49,11 @@ def unmatched_card_ids(card_ids: Sequence[tuple[str, str]], sessions: Sequence[S
         card_ids: Pairs of a corpus name and an id that its card lists.
         sessions: All sessions.
     """
-    present = {(session.corpus, one) for session in sessions for one in session.card_ids}
+    present = {(session.corpus, card_id) for session in sessions for card_id in session.card_ids}
     absent: dict[str, list[str]] = {}
-    for corpus, one in card_ids:
-        if (corpus, one) not in present:
-            absent.setdefault(corpus, []).append(one)
+    for corpus, card_id in card_ids:
+        if (corpus, card_id) not in present:
+            absent.setdefault(corpus, []).append(card_id)
     return [
         f"the card of {corpus} lists speakers that no usable session has: {', '.join(ids[:10])}"
         f"{f' and {len(ids) - 10} more' if len(ids) > 10 else ''}; check their spelling"

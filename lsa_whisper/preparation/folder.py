@@ -133,18 +133,18 @@ def join(
         advice = hint(counts.rejections.as_dict())
         _require_segments(counts, out, skipped_files, advice, assigned)
         notes = [*facts.get("notes", []), *session_notes(counts.facts), *([advice] if advice else [])]
-        skipped = [{"path": str(one.path), "reason": one.reason} for one in skipped_files]
-        made = counts.prepared(out, options, skipped, notes)
+        skipped = [{"path": str(file.path), "reason": file.reason} for file in skipped_files]
+        prepared = counts.prepared(out, options, skipped, notes)
         names = [*MANIFESTS, *_write_shards(counts, out, shards, processes)]
         summary = {
             "version": __version__,
             "options": asdict(options),
             **facts,
             "notes": notes,
-            "splits": made.splits,
-            **({"spliced": made.spliced} if options.splice else {}),
+            "splits": prepared.splits,
+            **({"spliced": prepared.spliced} if options.splice else {}),
             "roles": {role: dict(sorted(count.items())) for role, count in sorted(counts.roles.items())},
-            "rejected": made.rejected,
+            "rejected": prepared.rejected,
             "skipped_files": skipped,
             "sha256": {name: sha256(out / partial_name(name)) for name in names},
         }
@@ -154,7 +154,7 @@ def join(
     finally:
         _remove_hidden(out)
     shutil.rmtree(out / PARTS_FOLDER, ignore_errors=True)
-    return made
+    return prepared
 
 
 def _shards_in(out: Path) -> list[Path]:
@@ -162,11 +162,11 @@ def _shards_in(out: Path) -> list[Path]:
 
     A call that was killed while it renamed its files has left a summary under its hidden name.
     """
-    named: set[str] = set()
+    names: set[str] = set()
     for summary in (out / SUMMARY, out / partial_name(SUMMARY)):
         hashes = plain_json.read_mapping(summary).get("sha256")
-        named.update(name for name in (hashes if isinstance(hashes, dict) else ()) if _SHARD.fullmatch(name))
-    return [out / name for name in sorted(named)]
+        names.update(name for name in (hashes if isinstance(hashes, dict) else ()) if _SHARD.fullmatch(name))
+    return [out / name for name in sorted(names)]
 
 
 def _remove_hidden(out: Path) -> None:
@@ -260,7 +260,7 @@ def _without_duplicates(results: Iterable[SessionResult]) -> Iterator[WindowRow 
         for row in result.rows:
             digest = bytes.fromhex(row.digest)[:16]
             if digest in seen:
-                yield from (UtteranceRecord(**{**asdict(one), "reason": DUPLICATE}) for one in row.members)
+                yield from (UtteranceRecord(**{**asdict(member), "reason": DUPLICATE}) for member in row.members)
             else:
                 seen.add(digest)
                 yield row

@@ -22,7 +22,7 @@ from lsa_whisper.system.own_files import own_folder, verify_inside
 from lsa_whisper.verbatimize.jobs import VerbatimSettings, verify_times
 
 RELABELLED_FOLDER = "relabelled"
-LEAST_PROBABILITY = 0.7
+MIN_PROBABILITY = 0.7
 """Of what is added. On 24 real recordings, whisper-base invented two repetitions with it; with 0.5, six and two cut-off
 words. With 0.9, it found 12 filled pauses of 26, not 15."""
 _Pairs = Sequence[tuple[Session, str]]

@@ -90,7 +90,7 @@ def screen_utterances(
     seen: set[tuple[str, TimeSpan, str]] = set()
     screened = []
     pairs = zip(utterances, places, strict=True)
-    for utterance, place, text in (part for one, at in pairs for part in _parts(one, at, labels, context_ms)):
+    for utterance, place, text in (part for own, at in pairs for part in _parts(own, at, labels, context_ms)):
         words = len(utterance.verbatim())
         reason = _reason(utterance, text, words, levels, context_ms, limits)
         if reviewed and reason is None and not utterance.reviewed:
@@ -101,7 +101,9 @@ def screen_utterances(
         seen.add(key)
         end_ms = max(place.start_ms, min(place.end_ms, levels.duration_ms))
         screened.append(Candidate(utterance, TimeSpan(place.start_ms, end_ms), text, words, reason))
-    screened.sort(key=lambda one: one.span.start_ms)  # stable: equal start times keep the transcript's order
+    screened.sort(
+        key=lambda candidate: candidate.span.start_ms
+    )  # stable: equal start times keep the transcript's order
     return screened
 
 
@@ -121,7 +123,7 @@ def _places(utterances: Sequence[Utterance], duration_ms: int, limits: Screening
 
     If the gap is too short for the words, they overlapped a neighbor: then the span covers the gap and both neighbors.
     """
-    timed = [one.span if one.span and one.span.duration_ms > 0 else None for one in utterances]
+    timed = [utterance.span if utterance.span and utterance.span.duration_ms > 0 else None for utterance in utterances]
     end = TimeSpan(duration_ms, duration_ms)
     following = []
     for span in reversed(timed):

@@ -86,18 +86,18 @@ class SessionResult:
     facts: dict[str, float] = field(default_factory=dict)
 
     @classmethod
-    def from_dict(cls, found: dict[str, Any]) -> SessionResult:
+    def from_dict(cls, data: dict[str, Any]) -> SessionResult:
         """Return the result that was turned into a dictionary by ``dataclasses.asdict``."""
         rows = (
             WindowRow(
                 Segment(**row["segment"]),
                 row["digest"],
-                tuple(UtteranceRecord(**one) for one in row["members"]),
+                tuple(UtteranceRecord(**member) for member in row["members"]),
                 row["counts"],
             )
-            for row in found["rows"]
+            for row in data["rows"]
         )
-        return cls(tuple(rows), tuple(UtteranceRecord(**one) for one in found["rejected"]), found["facts"])
+        return cls(tuple(rows), tuple(UtteranceRecord(**record) for record in data["rejected"]), data["facts"])
 
 
 def process_session(session: Session, split: str, options: PrepareOptions) -> SessionResult:
@@ -132,14 +132,14 @@ def process_session(session: Session, split: str, options: PrepareOptions) -> Se
     roles = {code: person.role or "unknown" for code, person in transcript.participants.items()}
     before = {id(window): last for last, window in itertools.pairwise(windows) if window.follows}
     rows = []
-    for window in sorted([*windows, *silences], key=lambda one: one.span.start_ms):
+    for window in sorted([*windows, *silences], key=lambda window: window.span.start_ms):
         previous = before.get(id(window))
         segment = _segment(window, previous, session, split, options)
         identity = f"{window.plain()}\n{window.span.start_ms % 20}".encode()
         digest = hashlib.sha256(identity + levels.fingerprint(window.span)).hexdigest()
-        members = tuple(_source(one, session) for one in window.members)
+        members = tuple(_source(member, session) for member in window.members)
         rows.append(WindowRow(segment, digest, members, _counts(window.members, roles)))
-    rejected = tuple(_source(one, session) for one in candidates if one.reason)
+    rejected = tuple(_source(candidate, session) for candidate in candidates if candidate.reason)
     return SessionResult(tuple(rows), rejected, session_facts(transcript.utterances, session.language))
 
 
@@ -147,7 +147,7 @@ def _segment(window: Window, before: Window | None, session: Session, split: str
     timestamped = window.timestamped(options.limits.overlap_ms)
     plain = timestamped is None or window.random(options.seed, "timestamps").random() < options.without_timestamps
     prompted = window.random(options.seed, "prompt").random() < options.with_prompt
-    speakers = dict.fromkeys(session.speakers[one.utterance.speaker] for one in window.members)
+    speakers = dict.fromkeys(session.speakers[member.utterance.speaker] for member in window.members)
     return Segment(
         audio_filepath=str(session.recording.path.absolute()),
         offset=window.span.start_ms / 1000,
@@ -168,8 +168,8 @@ def _word_times(window: Window) -> str:
     """Return the times of all words of the window; fluent labels leave out some of them, so their rows have none."""
     spoken = (
         pair
-        for one in window.members
-        for pair in zip(one.utterance.verbatim(), one.utterance.word_spans(), strict=True)
+        for member in window.members
+        for pair in zip(member.utterance.verbatim(), member.utterance.word_spans(), strict=True)
     )
     return serialize_word_times(spoken, window.span)
 
@@ -180,10 +180,10 @@ def _prompt(before: Window | None, window: Window, kind: str) -> str:
     Either the fluent text of the window itself, for models that insert disfluencies into it; or the last utterances of
     the previous window, as many as fit.
     """
-    own = sum(tokens_at_most(one.text) for one in window.members)
+    own = sum(tokens_at_most(member.text) for member in window.members)
     room = min(PROMPT_TOKENS, DECODER_POSITIONS - _OPENING_TOKENS - own)
     if kind == "fluent":
-        text = " ".join(filter(None, (encode(one.utterance, _FLUENT) for one in window.members)))
+        text = " ".join(filter(None, (encode(member.utterance, _FLUENT) for member in window.members)))
         return text if tokens_at_most(text) <= room else ""
     return _last_utterances(before, room) if before else ""
 
@@ -191,34 +191,34 @@ def _prompt(before: Window | None, window: Window, kind: str) -> str:
 def _last_utterances(before: Window, room: int) -> str:
     kept: list[str] = []
     tokens = 0
-    for one in reversed(before.members):
-        tokens += tokens_at_most(one.text)
+    for member in reversed(before.members):
+        tokens += tokens_at_most(member.text)
         if tokens > room:
             break
-        kept.insert(0, one.text)
+        kept.insert(0, member.text)
     return " ".join(kept)
 
 
-def _source(one: Candidate, session: Session) -> UtteranceRecord:
-    span = one.utterance.span or one.span
+def _source(candidate: Candidate, session: Session) -> UtteranceRecord:
+    span = candidate.utterance.span or candidate.span
     return UtteranceRecord(
         file=str(session.path.absolute()),
-        line=one.utterance.line,
-        speaker=session.speakers[one.utterance.speaker],
+        line=candidate.utterance.line,
+        speaker=session.speakers[candidate.utterance.speaker],
         start_ms=span.start_ms,
         end_ms=span.end_ms,
-        text=one.utterance.text,
-        reason=one.reason or "",
+        text=candidate.utterance.text,
+        reason=candidate.reason or "",
     )
 
 
 def _counts(members: tuple[Candidate, ...], roles: dict[str, str]) -> dict[str, dict[str, int]]:
     counts: dict[str, Counter[str]] = {}
-    for one in members:
-        count = counts.setdefault(roles.get(one.utterance.speaker, "unknown"), Counter())
-        count["words"] += one.words
-        count["fluent_words"] += len(one.utterance.fluent())
+    for member in members:
+        count = counts.setdefault(roles.get(member.utterance.speaker, "unknown"), Counter())
+        count["words"] += member.words
+        count["fluent_words"] += len(member.utterance.fluent())
         count["utterances"] += 1
-        count["speech_ms"] += one.span.duration_ms
-        count.update(event.kind.value for event in one.utterance.events())
+        count["speech_ms"] += member.span.duration_ms
+        count.update(event.kind.value for event in member.utterance.events())
     return {role: dict(count) for role, count in counts.items()}

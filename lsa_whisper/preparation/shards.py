@@ -53,8 +53,8 @@ def write_shards(shards: list[Shard], out: Path, processes: int) -> None:
     Raises:
         AudioError: A recording can no longer be read.
     """
-    with closing(map_parallel(partial(_write, out=out), shards, processes, name=lambda shard: shard.name)) as done:
-        for _ in done:
+    with closing(map_parallel(partial(_write, out=out), shards, processes, name=lambda shard: shard.name)) as written:
+        for _ in written:
             pass
 
 

@@ -52,36 +52,36 @@ def with_spliced(result: SessionResult, session: Session, options: PrepareOption
     """
     transcript, recording = session.transcript, session.recording
     accepted = {member.line for row in result.rows for member in row.members}
-    made = splice_speech(
+    speech = splice_speech(
         transcript.utterances,
         recording.load,
         round(recording.duration_s * 1000),
         profile=options.profile or DisfluencyProfile(0),
         rate=options.splice,
         rng=random.Random(f"{options.seed} {session.corpus} {session.name}"),
-        usable=lambda one: one.line in accepted,
+        usable=lambda utterance: utterance.line in accepted,
     )
-    if not made.utterances:
+    if not speech.utterances:
         return result
-    spliced = _write(made, session, out / SPLICED_FOLDER)
+    spliced = _write(speech, session, out / SPLICED_FOLDER)
     plain = replace(options, splice=0.0, profile=None, non_speech=0.0, reviewed=False)
-    kinds = _kinds_by_line(made, spliced)
+    kinds = _kinds_by_line(speech, spliced)
     rows = tuple(_marked(row, kinds) for row in process_session(spliced, "train", plain).rows)
     return replace(result, rows=(*result.rows, *rows))
 
 
-def _write(made: SplicedSpeech, session: Session, folder: Path) -> Session:
+def _write(speech: SplicedSpeech, session: Session, folder: Path) -> Session:
     """Write recording and transcript, and return them as a session of the same speakers."""
-    _, sound = encode_audio(made.samples, mp3=False)
-    text = "".join(one.main + one.tiers[0].raw for one in made.utterances)
-    digest = hashlib.sha256(made.samples.tobytes() + text.encode(errors="replace")).hexdigest()[:12]
+    _, sound = encode_audio(speech.samples, mp3=False)
+    text = "".join(utterance.main + utterance.tiers[0].raw for utterance in speech.utterances)
+    digest = hashlib.sha256(speech.samples.tobytes() + text.encode(errors="replace")).hexdigest()[:12]
     name = f"{truncate_name(session.name.replace('/', '-'))}-{digest}"
     transcript = session.transcript
-    codes = dict.fromkeys(one.speaker for one in made.utterances)
+    codes = dict.fromkeys(utterance.speaker for utterance in speech.utterances)
     spliced = chat.compose(
         languages=transcript.languages or [session.language],
         participants=[transcript.participants.get(code) or Participant(code, "Unidentified") for code in codes],
-        utterances=made.utterances,
+        utterances=speech.utterances,
         media=name,
         comments=[f"Spliced by a program from the recording {session.name}; no person spoke these utterances."],
     )
@@ -91,18 +91,18 @@ def _write(made: SplicedSpeech, session: Session, folder: Path) -> Session:
     return replace(session, path=folder / f"{name}.cha", recording=recording, repair_bullets=False)
 
 
-def _kinds_by_line(made: SplicedSpeech, session: Session) -> dict[int | None, Counter[Disfluency]]:
+def _kinds_by_line(speech: SplicedSpeech, session: Session) -> dict[int | None, Counter[Disfluency]]:
     utterances = session.transcript.utterances
-    if len(utterances) != len(made.kinds):
+    if len(utterances) != len(speech.kinds):
         raise AudioError(f"{session.path}: was changed while it was prepared; prepare the data again")
-    return {one.line: kinds for one, kinds in zip(utterances, made.kinds, strict=True)}
+    return {utterance.line: kinds for utterance, kinds in zip(utterances, speech.kinds, strict=True)}
 
 
 def _marked(row: WindowRow, kinds: dict[int | None, Counter[Disfluency]]) -> WindowRow:
     """Return ``row`` with the classes that were spliced into it in its segment."""
-    found = sum((kinds[member.line] for member in row.members), Counter[Disfluency]())
-    named = " ".join(kind.value for kind in Disfluency if found[kind])
-    return replace(row, segment=replace(row.segment, spliced=named))
+    counts = sum((kinds[member.line] for member in row.members), Counter[Disfluency]())
+    names = " ".join(kind.value for kind in Disfluency if counts[kind])
+    return replace(row, segment=replace(row.segment, spliced=names))
 
 
 def remove_spliced(out: Path, but: Collection[str]) -> None:

@@ -65,9 +65,9 @@ def split_utterance(utterance: Utterance, context_ms: int, labels: Labels) -> li
     left = utterance.span
     places = list(_places(utterance, left))
     while left.duration_ms > context_ms:
-        reach = [one for one in places if left.start_ms < one.end_ms <= left.start_ms + context_ms]
-        late = [one for one in reach if one.end_ms > left.start_ms + context_ms * 2 // 3]
-        best = max(late or reach, key=lambda one: (one.start_ms - one.end_ms, one.end_ms), default=None)
+        reach = [place for place in places if left.start_ms < place.end_ms <= left.start_ms + context_ms]
+        late = [place for place in reach if place.end_ms > left.start_ms + context_ms * 2 // 3]
+        best = max(late or reach, key=lambda place: (place.start_ms - place.end_ms, place.end_ms), default=None)
         if best is None:
             return []
         chosen.append(best)
@@ -109,7 +109,7 @@ def _inside_disfluency(utterance: Utterance) -> list[bool]:
 def _times(utterance: Utterance) -> list[TimeSpan | None]:
     """Return the time of each spoken word; ``None`` for words that ``%wor`` lacks."""
     spoken = [_letters(word) for word in utterance.reading.verbatim]
-    timed = [(_letters(word), at) for written, at in utterance.word_times for word in read_word(written).verbatim]
+    timed = [(_letters(word), at) for form, at in utterance.word_times for word in read_word(form).verbatim]
     times: list[TimeSpan | None] = [None] * len(spoken)
     matcher = SequenceMatcher(None, spoken, [word for word, _ in timed], autojunk=False)
     for block in matcher.get_matching_blocks():
@@ -123,7 +123,7 @@ def _letters(word: str) -> str:
 
 
 def _pieces(utterance: Utterance, span: TimeSpan, cuts: Sequence[CutPoint]) -> Iterator[Utterance]:
-    ends = [*((one.end, one.end_ms) for one in cuts), (len(utterance.body), span.end_ms)]
+    ends = [*((cut.end, cut.end_ms) for cut in cuts), (len(utterance.body), span.end_ms)]
     start, start_ms = 0, span.start_ms
     for at, (end, end_ms) in enumerate(ends):
         text = FOLD.sub(" ", BULLET.sub(" ", utterance.body[start:end])).strip()

@@ -81,14 +81,14 @@ class SplicedCounts:
     def add(self, row: WindowRow) -> None:
         """Count ``row``."""
         events = sum((Counter(count) for count in row.counts.values()), Counter[str]())
-        found = Counter({kind: count for kind, count in events.items() if kind in _CLASSES})
+        counts = Counter({kind: count for kind, count in events.items() if kind in _CLASSES})
         if row.segment.spliced:
             self.windows += 1
             self.audio_ms += round(row.segment.duration * 1000)
-            self.with_spliced.update(found)
+            self.with_spliced.update(counts)
             self.recordings.add(Path(row.segment.audio_filepath).name)
         else:
-            self.recorded.update(found)
+            self.recorded.update(counts)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counts, ready for JSON; spliced windows repeat the disfluencies of their originals."""

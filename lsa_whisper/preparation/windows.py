@@ -44,7 +44,7 @@ class Window:
 
     def plain(self) -> str:
         """Return the labels joined by spaces."""
-        return " ".join(one.text for one in self.members)
+        return " ".join(member.text for member in self.members)
 
     def timestamped(self, overlap_ms: int = 100) -> str | None:
         """Return the labels between Whisper's timestamp tokens, or ``None`` if they would exceed the window.
@@ -57,7 +57,7 @@ class Window:
         steps = _steps([_cover(group) for group in groups], self.span)
         if steps is None:
             return None
-        texts = (" ".join(one.text for one in group) for group in groups)
+        texts = (" ".join(member.text for member in group) for group in groups)
         return "".join(
             f"<|{start * TIMESTAMP_STEP_S:.2f}|>{text}<|{end * TIMESTAMP_STEP_S:.2f}|>"
             for (start, end), text in zip(steps, texts, strict=True)
@@ -86,12 +86,15 @@ def reject_overlap_groups(candidates: Sequence[Candidate], *, context_ms: int, o
     """Return ``candidates`` with those rejected that overlap rejected speech, or whose overlap group does not fit."""
     checked = []
     for overlap_group in _overlap_groups(candidates, overlap_ms):
-        if any(one.breaks for one in overlap_group):
-            overlap_group = [reject(one, OVERLAPS) for one in overlap_group]
+        if any(candidate.breaks for candidate in overlap_group):
+            overlap_group = [reject(candidate, OVERLAPS) for candidate in overlap_group]
         elif _cover(overlap_group).duration_ms > context_ms:
-            overlap_group = [reject(one, TOO_LONG) for one in overlap_group]
-        elif sum(tokens_at_most(one.text) for one in overlap_group if not one.reason) > DECODER_POSITIONS:
-            overlap_group = [reject(one, TOO_MUCH_TEXT) for one in overlap_group]
+            overlap_group = [reject(candidate, TOO_LONG) for candidate in overlap_group]
+        elif (
+            sum(tokens_at_most(candidate.text) for candidate in overlap_group if not candidate.reason)
+            > DECODER_POSITIONS
+        ):
+            overlap_group = [reject(candidate, TOO_MUCH_TEXT) for candidate in overlap_group]
         checked.extend(overlap_group)
     return checked
 
@@ -100,21 +103,23 @@ def _overlap_groups(candidates: Sequence[Candidate], overlap_ms: int) -> Iterato
     """Yield runs of candidates that overlap by more than ``overlap_ms``, directly or through others."""
     overlap_group: list[Candidate] = []
     end_ms = 0
-    for one in candidates:
+    for candidate in candidates:
         # A short utterance inside another one overlaps it by only a few milliseconds, whichever started first.
-        overlapped = [each.span.duration_ms for each in overlap_group if each.span.end_ms > one.span.start_ms]
-        allowed = min([overlap_ms, *(duration_ms // 2 for duration_ms in (one.span.duration_ms, *overlapped))])
-        if overlap_group and end_ms - one.span.start_ms <= allowed:
+        overlapped = [
+            earlier.span.duration_ms for earlier in overlap_group if earlier.span.end_ms > candidate.span.start_ms
+        ]
+        allowed = min([overlap_ms, *(duration_ms // 2 for duration_ms in (candidate.span.duration_ms, *overlapped))])
+        if overlap_group and end_ms - candidate.span.start_ms <= allowed:
             yield overlap_group
             overlap_group = []
-        overlap_group.append(one)
-        end_ms = max(end_ms, one.span.end_ms)
+        overlap_group.append(candidate)
+        end_ms = max(end_ms, candidate.span.end_ms)
     if overlap_group:
         yield overlap_group
 
 
 def _cover(overlap_group: Sequence[Candidate]) -> TimeSpan:
-    return TimeSpan(overlap_group[0].span.start_ms, max(one.span.end_ms for one in overlap_group))
+    return TimeSpan(overlap_group[0].span.start_ms, max(candidate.span.end_ms for candidate in overlap_group))
 
 
 def pack(
@@ -142,9 +147,9 @@ def pack(
             previous_end, group = _cover(group).end_ms, []
 
     for overlap_group in _overlap_groups(candidates, overlap_ms):
-        accepted = [one for one in overlap_group if one.reason is None]
+        accepted = [candidate for candidate in overlap_group if candidate.reason is None]
         cover = _cover(overlap_group)
-        if any(one.breaks for one in overlap_group):
+        if any(candidate.breaks for candidate in overlap_group):
             close(cover.start_ms)
             previous_end, follows = max(previous_end, cover.end_ms), False
         elif accepted:
@@ -160,7 +165,7 @@ def _fits(group: Sequence[Candidate], overlap_group: Sequence[Candidate], contex
     group_cover, overlap_cover = _cover(group), _cover(overlap_group)
     if (group_cover | overlap_cover).duration_ms > context_ms:
         return False
-    tokens = sum(tokens_at_most(one.text) for one in (*group, *overlap_group))
+    tokens = sum(tokens_at_most(member.text) for member in (*group, *overlap_group))
     return overlap_cover.start_ms - group_cover.end_ms <= MAX_GAP_MS and tokens <= DECODER_POSITIONS
 
 
@@ -178,7 +183,7 @@ def _window(group: list[Candidate], free: TimeSpan, context_ms: int, seed: int, 
 
 def seeded_rng(members: Sequence[Candidate], seed: int, purpose: str) -> random.Random:
     """Return a random generator seeded by the times and texts of ``members``, ``seed`` and ``purpose``."""
-    content = "\n".join(f"{one.span.start_ms} {one.span.end_ms} {one.text}" for one in members)
+    content = "\n".join(f"{member.span.start_ms} {member.span.end_ms} {member.text}" for member in members)
     return random.Random(hashlib.sha256(f"{seed} {purpose}\n{content}".encode()).digest())
 
 
@@ -205,7 +210,7 @@ def non_speech_windows(
     taken only between the first and the last utterance, away from all bullets (also of rejected utterances), and where
     the recording is much quieter than its speech.
     """
-    rng = seeded_rng([one for window in windows for one in window.members], seed, "non-speech")
+    rng = seeded_rng([member for window in windows for member in window.members], seed, "non-speech")
     # Random rounding: with a share of 1 %, a session of ten windows gets a silent window one time in ten.
     count = int(len(windows) * share / (1 - share) + rng.random())
     places = _places(candidates, levels, context_ms) if count else []
@@ -215,9 +220,9 @@ def non_speech_windows(
 
 def _places(candidates: Sequence[Candidate], levels: PeakLevels, context_ms: int) -> list[TimeSpan]:
     """Return spans without speech, none longer than the context."""
-    accepted = [levels.peaks_in(one.span) for one in candidates if one.reason is None]
+    accepted = [levels.peaks_in(candidate.span) for candidate in candidates if candidate.reason is None]
     loud = levels.peaks > QUIET * np.median(np.concatenate(accepted))
-    spans = [one.span for one in candidates]
+    spans = [candidate.span for candidate in candidates]
     for span in (
         TimeSpan(0, min(span.start_ms for span in spans)),
         TimeSpan(max(span.end_ms for span in spans), levels.duration_ms),

@@ -14,7 +14,7 @@ from lsa_whisper.retraces.tables import NumberedNames, Table
 
 _MAX_WEIGHT = 1e3
 _AT_ONCE = 1024
-_LEAST, _SCALED = -80.0, 8
+_MIN_SCORE, _SCALED = -80.0, 8
 """Logarithm of the least factor of a transition, and after how many the products are scaled: none becomes zero."""
 Matrix = npt.NDArray[np.float64]
 
@@ -91,7 +91,7 @@ class LinearChain:
     def _marginals(self, states: Matrix, inside: npt.NDArray[np.bool_]) -> Matrix:
         """Return the probabilities for utterances (first axis) of words (second axis); only those ``inside`` count."""
         own = np.exp(states - states.max(2, keepdims=True))
-        step = np.exp(np.maximum(self._transitions - self._transitions.max(), _LEAST))
+        step = np.exp(np.maximum(self._transitions - self._transitions.max(), _MIN_SCORE))
         forward, backward = own.copy(), np.ones_like(own)
         count = own.shape[1]
         for at in range(1, count):

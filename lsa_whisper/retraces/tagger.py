@@ -29,7 +29,7 @@ from here to 0.4, and the lowest of these finds most revisions."""
 CAREFUL = 0.7
 """A threshold for few wrong marks."""
 
-_LEAST = 0.005
+_MIN_PROBABILITY = 0.005
 """Below it, a word was not taken back, and its probabilities are not asked for."""
 
 _MODELS = {"eng": Path(__file__).with_name("english.crf")}
@@ -77,7 +77,7 @@ class Tagger:
         return self.all_probabilities([words])[0]
 
     def all_probabilities(
-        self, utterances: Sequence[Sequence[SpokenWord]], least: float = _LEAST
+        self, utterances: Sequence[Sequence[SpokenWord]], least: float = _MIN_PROBABILITY
     ) -> list[list[WordProbabilities]]:
         """Return the probabilities of each word of each utterance; many at once take a tenth of the time for each.
 

@@ -74,7 +74,7 @@ _REFUSED: dict[str, str] = {
     "push_to_hub": "not supported; upload the finished folder yourself",
 }
 _HUB, _GENERATION = ("hub_", "trackio_"), "generation_"
-_LEAST: dict[str, float] = {"ddp_timeout": 1, "ddp_bucket_cap_mb": 1, "neftune_noise_alpha": 0}
+_MIN_VALUES: dict[str, float] = {"ddp_timeout": 1, "ddp_bucket_cap_mb": 1, "neftune_noise_alpha": 0}
 _VALUES: dict[str, tuple[str, ...]] = {
     "ddp_backend": ("nccl", "gloo", "mpi", "ccl", "hccl", "cncl", "mccl"),
     "log_level": ("debug", "info", "warning", "error", "critical", "detail", "passive"),
@@ -136,8 +136,8 @@ def trainer_args_problems(arguments: Mapping[str, Any]) -> Iterator[str]:
 
 def _value_problems(name: str, value: Any) -> Iterator[str]:
     """Yield what is wrong with a value of the right type."""
-    if name in _LEAST:
-        yield from Range(least=_LEAST[name]).problems(value)
+    if name in _MIN_VALUES:
+        yield from Range(least=_MIN_VALUES[name]).problems(value)
     elif name in _VALUES:
         yield from OneOf(*_VALUES[name]).problems(value)
 

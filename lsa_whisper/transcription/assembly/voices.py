@@ -26,7 +26,7 @@ from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, named
 
 PACKAGE = "resemblyzer"
 _BANDS, _WIDTH, _FRAME_MS, _WINDOW = 40, 256, 10, 160  # as the network was trained: 1.6 s of mel spectrogram
-_LEAST = 30  # frames of speech of which a voice is described
+_MIN_FRAMES = 30  # frames of speech of which a voice is described
 _QUIET_DB = -30.0  # quieter windows are made as loud as this, as in its training
 STEP = 20
 """Frames from one window to the next. On fourteen recordings of real people (12 to 52 s), with speech and number of
@@ -113,7 +113,7 @@ class VoiceDiarizer:
         vectors = [np.zeros((0, _WIDTH), np.float32)]
         for span in spans:
             mel = _mel(recording.load(span))
-            if len(mel) < _LEAST:
+            if len(mel) < _MIN_FRAMES:
                 continue
             starts = list(range(0, max(1, len(mel) - _WINDOW + 1), STEP))
             middles += [span.start_ms + _FRAME_MS * (start + min(len(mel), _WINDOW) // 2) for start in starts]
