@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from lsa_whisper import chat, checkpoint
+from lsa_whisper import chat
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.chat import Transcript
 from lsa_whisper.chat.files import is_transcript
@@ -158,10 +158,10 @@ def is_plain_text(path: Path) -> bool:
 
 
 def stored_windows(
-    target: Path, source: Transcript, recording: Recording, model: str | Path, *settings: str
+    target: Path, source: Transcript, recording: Recording, model_digest: str, *settings: str
 ) -> PartialDecoding:
     """Return the stored windows of an interrupted run with the same transcript, recording, model and ``settings``."""
     with recording.path.open("rb") as stream:
         sound = hashlib.file_digest(stream, "sha256").hexdigest()
-    parts = [sound, checkpoint.digest(model), chat.serialize(source), *settings, __version__]
+    parts = [sound, model_digest, chat.serialize(source), *settings, __version__]
     return PartialDecoding(target, hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16])

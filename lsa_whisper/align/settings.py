@@ -40,7 +40,11 @@ class AlignmentSettings:
 
     def partial(self, target: Path, source: Transcript, recording: Recording, language: str) -> PartialDecoding:
         """Return the stored windows of an interrupted run with the same inputs."""
-        return stored_windows(target, source, recording, self.model, self.language or language, self.detector)
+        return stored_windows(target, source, recording, self._digest, self.language or language, self.detector)
+
+    @cached_property
+    def _digest(self) -> str:
+        return checkpoint.digest(self.model)  # reads all weights, so once for all transcripts
 
     @cached_property
     def _checkpoint(self) -> checkpoint.Checkpoint:

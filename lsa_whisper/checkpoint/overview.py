@@ -33,7 +33,7 @@ def _rows(model: str | Path) -> tuple[Finding, ...]:
     folder = model_folder(model)
     if folder is None:
         fact = f"{model} is not on this machine; it is downloaded when it is first used"
-        return (Finding("model", "warn", fact, "name a local folder where there is no network"),)
+        return (Finding("model", "warn", fact, "without a network, name a local folder"),)
     writing = (Finding("labels", "ok", _labels(folder)), _disfluencies(folder))
     if is_converted(folder):
         verify_settings(folder)

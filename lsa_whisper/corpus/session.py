@@ -110,12 +110,9 @@ def _discover(folder: Path, media: Path | None, card: Path | str | None) -> tupl
     if not folder.exists():
         raise CorpusError(f"{folder}: no such corpus folder; check the path")
     if media is not None and not media.is_dir():
-        found = (
-            "is a file; name the folder of the recordings"
-            if media.is_file()
-            else "no such media folder; check the path"
-        )
-        raise CorpusError(f"{media}: {found}")
+        if media.is_file():
+            raise CorpusError(f"{media}: is a file; name the folder of the recordings")
+        raise CorpusError(f"{media}: no such media folder; check the path")
     alone = folder.is_file()
     root = folder.parent if alone else folder
     files, skipped_files = ([folder], []) if alone else list_files(folder)

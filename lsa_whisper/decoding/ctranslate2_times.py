@@ -16,7 +16,7 @@ import torch
 
 from lsa_whisper.checkpoint import ConvertedCheckpoint
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.labels import begins_word
+from lsa_whisper.labels import begins_word, is_onset
 
 _NEVER = -1e30
 _SILENT = 0.15
@@ -103,7 +103,8 @@ def sounding_spans(
 ) -> list[tuple[float, float]]:
     """Return the start and end of each token: a word begins with the last thing that sounds on its part of the path.
 
-    The path leaves no gaps: a pause, or an *um* that was not transcribed, is a part of the next word.
+    The path leaves no gaps: a pause, or an *um* that was not transcribed, is a part of the next word. The sign of
+    a block or of a prolonged sound is heard in that silence.
 
     Args:
         begins_s: Start of each token and, last, the end of the text.
@@ -119,7 +120,8 @@ def sounding_spans(
     firsts = [at for at, begins in enumerate(begins_word(texts)) if begins or not at]
     for first, behind in pairwise([*firsts, len(texts)]):
         begin, end = round(begins_s[first] / step_s), round(begins_s[behind] / step_s)
-        begin_s = round((begin + _last_onset(silence[begin:end])) * step_s, 6)
+        silent = 0 if is_onset(texts[first]) else _last_onset(silence[begin:end])  # a block is a part of its word
+        begin_s = round((begin + silent) * step_s, 6)
         spans += [(max(span[0], begin_s), max(span[1], begin_s)) for span in pairwise(begins_s[first : behind + 1])]
     return spans
 

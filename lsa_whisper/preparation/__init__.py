@@ -27,6 +27,7 @@ from lsa_whisper.system.disk import disk_error_reason
 from lsa_whisper.system.files import FailedFile
 from lsa_whisper.system.lock import write_lock
 from lsa_whisper.system.own_files import own_folder
+from lsa_whisper.system.terminal import with_progress_bar
 from lsa_whisper.system.umask import private_umask
 
 __all__ = ["Prepared", "prepare"]
@@ -183,16 +184,9 @@ def _finish_parts(
     skipped_files: list[FailedFile],
 ) -> list[Path]:
     """Return the paths of the sessions' results, in order; failed sessions are added to ``skipped_files``."""
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)
     ends: list[tuple[Path | None, str]] = [(None, "")] * len(pairs)
     with closing(map_parallel(finish, pairs, processes, name=lambda pair: str(pair[0].path))) as results:
-        shown = track(
-            results, "preparing", len(pairs), console=console, transient=True, disable=not console.is_terminal
-        )
-        for at, end in shown:
+        for at, end in with_progress_bar(results, "preparing", len(pairs)):
             ends[at] = end
     skipped_files += [
         FailedFile(session.path, problem) for (session, _), (path, problem) in zip(pairs, ends, strict=True) if not path

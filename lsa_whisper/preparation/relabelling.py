@@ -19,12 +19,13 @@ from lsa_whisper.corpus import Session
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
 from lsa_whisper.page.terms import class_name
 from lsa_whisper.system.own_files import own_folder, verify_inside
+from lsa_whisper.system.terminal import with_progress_bar
 from lsa_whisper.verbatimize.jobs import VerbatimSettings, verify_times
 
 RELABELLED_FOLDER = "relabelled"
 MIN_PROBABILITY = 0.7
-"""Of what is added. On 24 real recordings, whisper-base invented two repetitions with it; with 0.5, six and two cut-off
-words. With 0.9, it found 12 filled pauses of 26, not 15."""
+"""Least probability of what is added. On 24 real recordings, whisper-base invented two repetitions with it; with 0.5,
+six and two cut-off words. With 0.9, it found 12 filled pauses of 26, not 15."""
 _Pairs = Sequence[tuple[Session, str]]
 
 
@@ -67,20 +68,15 @@ class Relabelling:
         for session in train:
             source = session.transcript
             verify_times(source, session.path)
-            self._is_kept(session, source)
+            self._verify_copy(session, source)
 
     def relabel(self, pairs: _Pairs) -> tuple[list[tuple[Session, str]], dict[str, Any]]:
-        """Return the sessions, those of train with copies of their transcripts, and what was added.
+        """Return the verified sessions, those of train with copies of their transcripts, and what was added.
 
         A session whose files cannot be read stays as it is, because :func:`finish_part` says why.
         """
-        from rich.console import Console
-        from rich.progress import track
-
-        console = Console(stderr=True)
         relabelled, added, milliseconds, files = list(pairs), Counter[Disfluency](), 0, 0
-        shown = track(pairs, "relabelling", console=console, transient=True, disable=not console.is_terminal)
-        for at, (session, split) in enumerate(shown):
+        for at, (session, split) in enumerate(with_progress_bar(pairs, "relabelling", len(pairs))):
             if split != "train":
                 continue
             try:
@@ -99,22 +95,21 @@ class Relabelling:
         target = self._target(session)
         own_folder(self.folder)
         verify_inside(target, self.folder)
-        if self._is_kept(session, source):
+        if target.exists():
             return chat.read(target)
         return self.settings.write(source, session.recording, target, session.language)[0]
 
-    def _is_kept(self, session: Session, source: Transcript) -> bool:
-        """Return whether the copy is there, perhaps with the corrections of a person."""
+    def _verify_copy(self, session: Session, source: Transcript) -> None:
+        """Return when the copy is not there, or was made from the same, perhaps with the corrections of a person."""
         target = self._target(session)
         if not target.exists():
-            return False
+            return
         inputs = self.settings.partial(target, source, session.recording, session.language).inputs
-        if any(f"(inputs {inputs})" in " ".join(line.value.split()) for line in chat.read(target).headers):
-            return True
-        raise CorpusError(
-            f"{target}: was made with another model, threshold, transcript or recording; move it, or choose another "
-            "output folder"
-        )
+        if not any(f"(inputs {inputs})" in " ".join(line.value.split()) for line in chat.read(target).headers):
+            raise CorpusError(
+                f"{target}: was made with another model, threshold, transcript or recording; move it, or choose "
+                "another output folder"
+            )
 
     def _target(self, session: Session) -> Path:
         return self.folder / session.corpus / f"{session.name}.cha"

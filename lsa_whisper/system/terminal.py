@@ -13,8 +13,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from textwrap import fill, wrap
+from typing import TypeVar
 
 _SEPARATORS = ("/", "\\")
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,15 @@ def wrapped(text: str, indent: int = 2) -> str:
     return fill(
         text, width, initial_indent=space, subsequent_indent=space, break_long_words=False, break_on_hyphens=False
     )
+
+
+def with_progress_bar(items: Iterable[_Item], title: str, total: int) -> Iterable[_Item]:
+    """Return ``items``, with a bar on standard error while they are taken, if that is a terminal."""
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    return track(items, title, total, console=console, transient=True) if console.is_terminal else items
 
 
 def print_progress(line: str) -> None:

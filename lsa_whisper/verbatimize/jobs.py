@@ -140,13 +140,17 @@ class VerbatimSettings:
         return {}
 
     @cached_property
+    def _digest(self) -> str:
+        return checkpoint.digest(self.model)  # reads all weights, so once for all transcripts
+
+    @cached_property
     def _checkpoint(self) -> checkpoint.Checkpoint:
         device, dtype = resolve_device(self.device, "auto")
         return checkpoint.load(self.model, device=device, dtype=dtype)
 
     def comment(self, inputs: str) -> str:
         """Return where the disfluencies come from: ``inputs`` is a digest of all that they depend on."""
-        asked = f", each at least {self.least} probable (inputs {inputs})" if self.least else ""
+        asked = f", each with a probability of at least {self.least} (inputs {inputs})" if self.least else ""
         return (
             f"disfluencies inserted by lsa-whisper {__version__} with model {Path(self.model).name}{asked}, words "
             f"unchanged; {NOT_CHECKED}"
@@ -155,7 +159,7 @@ class VerbatimSettings:
     def partial(self, target: Path, source: Transcript, recording: Recording, language: str) -> PartialDecoding:
         """Return the stored windows of an interrupted run with the same inputs."""
         settings = (language, self.prompt, self.device, *([str(self.least)] if self.least else ()))
-        return stored_windows(target, source, recording, self.model, *settings)
+        return stored_windows(target, source, recording, self._digest, *settings)
 
     def write(
         self, source: Transcript, recording: Recording, target: Path, language: str

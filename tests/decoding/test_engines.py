@@ -105,6 +105,15 @@ def test_words_begin_where_something_sounds_and_times_run_forward(tokens, sound)
     assert all(a >= b and c == d for (a, c), b, d in zip(spans, begins_s, begins_s[1:], strict=False) if c > a)
 
 
+def test_a_block_is_a_part_of_its_word():
+    from lsa_whisper.decoding.ctranslate2_times import sounding_spans
+
+    silence = np.array([0] * 5 + [1] * 20 + [0] * 5, np.float32)
+    begins_s = [0.0, 0.1, 0.4, 0.6]
+    assert sounding_spans(begins_s, [" I", " ≠", "want"], silence, 0.02) == [(0.0, 0.1), (0.1, 0.4), (0.4, 0.6)]
+    assert sounding_spans(begins_s, [" I", " we", "nt"], silence, 0.02) == [(0.0, 0.1), (0.5, 0.5), (0.5, 0.6)]
+
+
 def test_a_model_without_timestamps_writes_none(scripted, kept, tmp_path):
     loaded = checkpoint.load(scripted)
     timestamps = sorted(checkpoint.timestamp_tokens(loaded.tokenizer))
