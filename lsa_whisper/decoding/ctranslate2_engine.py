@@ -31,6 +31,7 @@ from lsa_whisper.decoding.ctranslate2_times import (
     aligned_times_s,
     begin_logprob,
     inserted,
+    joined,
     late_share,
     logits_of_step,
     part_of,
@@ -43,7 +44,7 @@ from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.roles import speaker_codes
 from lsa_whisper.decoding.rules import DecodingRules, allowed_tokens
 from lsa_whisper.decoding.style import DecodingStyle
-from lsa_whisper.decoding.two_texts import likelier_texts
+from lsa_whisper.decoding.two_texts import likelier_texts, most_tokens
 from lsa_whisper.decoding.verified_rows import Proposal, VerifiedRow, complete_rows
 from lsa_whisper.decoding.window_decoder import WindowDecoder, log_mel
 
@@ -98,10 +99,10 @@ class CTranslate2Decoder(WindowDecoder):
         steps = self._first_steps(start, self._encoded(windows), len(windows))
         return torch.from_numpy(np.stack([logits for logits, _ in steps]))
 
-    def _spectra(self, windows: Sequence[np.ndarray]) -> Any:
+    def _spectra(self, windows: Sequence[np.ndarray]) -> np.ndarray:
         """Return the log-mel spectra ``(batch, mels, frames)`` of windows with one length of encoder inputs."""
         with self._spectra_lock:
-            return storage_view(log_mel(self._checkpoint.feature_extractor, windows, self._input_s(windows)).numpy())
+            return np.asarray(log_mel(self._checkpoint.feature_extractor, windows, self._input_s(windows)))
 
     def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         """Return one result per window, in order.
@@ -122,16 +123,23 @@ class CTranslate2Decoder(WindowDecoder):
         def second(indices: Sequence[int], *, with_times: bool) -> list[DecodedWindow]:
             part, sounds = part_of(hidden, indices), [windows[at] for at in indices]
             if not with_times:
-                rows.update(zip(indices, engine.rows(part, [durations_s[at] for at in indices]), strict=True))
+                most = [most_tokens(texts[at]) for at in indices]
+                rows.update(zip(indices, engine.rows(part, [durations_s[at] for at in indices], most), strict=True))
             return engine.texts([rows[at] for at in indices], part, sounds, with_times=with_times)
 
         return likelier_texts(texts, second)
 
-    def rows(self, hidden: Any, durations_s: Sequence[float]) -> list[_Row]:
-        """Return what is found in each window in the style of this decoder alone."""
+    def rows(self, hidden: Any, durations_s: Sequence[float], most: Sequence[int] = ()) -> list[_Row]:
+        """Return what is found in each window in the style of this decoder alone.
+
+        Args:
+            hidden: The encoder's output.
+            durations_s: Length of each window's audio.
+            most: Tokens after which a text is given up early, because it would not be used.
+        """
         if self._rules:
             return self._verified(self._rules, hidden, durations_s)
-        rows = self._generate(hidden, durations_s)
+        rows = self._generate(hidden, durations_s, most)
         for index, (tokens, _, _, depends) in enumerate(rows):
             if depends or not {*tokens}.isdisjoint(self._late(durations_s[index]).tolist()):
                 alone = part_of(hidden, [index])
@@ -148,9 +156,14 @@ class CTranslate2Decoder(WindowDecoder):
         return [self._result(*row[:2], duration_s, row[2], spans_s) for row, duration_s, spans_s in parts]
 
     def _encoded(self, windows: Sequence[np.ndarray]) -> Any:
-        return self._last.encoded(
-            windows, lambda sounds: self._model.encode(self._spectra(sounds)), inserted, self._input_s
-        )
+        return self._last.encoded(windows, self._encode, inserted, self._input_s)
+
+    def _encode(self, windows: Sequence[np.ndarray]) -> Any:
+        spectra = self._spectra(windows)
+        if self._model.device != "cpu":
+            return self._model.encode(storage_view(spectra))
+        # One by one takes no longer, and the attention of eight windows in one layer of base half a gigabyte.
+        return joined([self._model.encode(storage_view(spectra[at : at + 1])) for at in range(len(windows))])
 
     def _verified(self, rules: DecodingRules, hidden: Any, durations_s: Sequence[float]) -> list[_Row]:
         """Return the same as :meth:`_generate`, as the rules choose it."""
@@ -165,17 +178,18 @@ class CTranslate2Decoder(WindowDecoder):
         complete_rows(rows, rules, lambda *of: self._propose(rules, hidden, durations_s, *of))
         return [(row.tokens, row.logprobs, prob, False) for row, prob in zip(rows, no_speech, strict=True)]
 
-    def _generate(self, hidden: Any, durations_s: Sequence[float]) -> list[_Row]:
+    def _generate(self, hidden: Any, durations_s: Sequence[float], most: Sequence[int] = ()) -> list[_Row]:
         """Return each window's tokens, the end of text included where it was reached, and their log-probabilities.
 
         Then comes the probability of no speech, and whether timestamps after the end of the audio had a part.
         """
         forbidden = self._late(max(durations_s)).tolist()
+        longest = min(max(map(self._limit, durations_s)), 1 + max(most, default=self._positions))
         results = self._model.generate(
             hidden,
             [self.prompt] * len(durations_s),
             beam_size=1,
-            max_length=2 * max(map(self._limit, durations_s)),  # CTranslate2 uses half of this for the text
+            max_length=2 * longest,  # CTranslate2 uses half of this for the text
             return_logits_vocab=True,
             return_no_speech_prob=self._allowed.no_speech is not None,
             suppress_blank=bool(self._allowed.suppressed_at_begin),
@@ -219,7 +233,7 @@ class CTranslate2Decoder(WindowDecoder):
             hidden,
             [[*prompt, self._allowed.end]] * batch,
             beam_size=1,
-            max_length=2 * len(self.prompt) + 2,
+            max_length=2 * len(prompt) + 2,
             return_logits_vocab=True,
             return_no_speech_prob=self._allowed.no_speech is not None,
             suppress_blank=False,

@@ -250,9 +250,15 @@ def parse_segments(
 
 def _texts(ids: Sequence[int], text_of: Any) -> list[str]:
     """Return each token's own text; a character that spans several tokens belongs to the last of them."""
-    texts, before = [], ""
-    for count in range(1, len(ids) + 1):
-        text = text_of(ids[:count]).rstrip("\N{REPLACEMENT CHARACTER}")
+    texts: list[str] = []
+    pending: list[int] = []  # since the last whole character
+    before = ""
+    for token in ids:
+        pending.append(token)
+        whole = text_of(pending)
+        text = whole.rstrip("\N{REPLACEMENT CHARACTER}")
         texts.append(sys.intern(text[len(before) :]))  # the same few thousand texts in hours of speech
         before = text if len(text) > len(before) else before
+        if text == whole:
+            pending, before = [], ""
     return texts

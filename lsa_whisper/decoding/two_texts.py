@@ -45,6 +45,11 @@ SURE = -0.1
 Of 88 windows of 76 real English clips (whisper-base, int8), 4 have more, and 16 failed: no word of theirs is taken from
 the second text. With -0.15 in float32, 4 of 1,201 words were wrong that are right otherwise."""
 
+_LONGER, _MORE_TOKENS = 1.5, 40
+"""A second text that is longer than this many times the first and so many tokens is not right, and need not be decoded
+to its end. Of 100 windows of the clips above, one of 82 tokens had 248, a loop; the others had at most 27 tokens more
+than 1.5 times the first text."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Word:
@@ -89,6 +94,11 @@ def _is_doubtful(window: DecodedWindow) -> bool:
     return not window.silent and LOGPROB_THRESHOLD <= window.avg_logprob < SURE
 
 
+def most_tokens(first: DecodedWindow) -> int:
+    """Return how many tokens a second text may have, its end included."""
+    return round(_LONGER * first.tokens) + _MORE_TOKENS
+
+
 def likelier_text(first: DecodedWindow, second: DecodedWindow) -> DecodedWindow:
     """Return the text of ``first`` with the words of ``second`` where these are likelier.
 
@@ -96,7 +106,7 @@ def likelier_text(first: DecodedWindow, second: DecodedWindow) -> DecodedWindow:
         first: A text with disfluencies and without timestamps.
         second: The same window in the model's usual style.
     """
-    if not (_is_doubtful(first) and _is_trusted(second)):
+    if not (_is_doubtful(first) and _is_trusted(second) and second.tokens <= most_tokens(first)):
         return first
     ours, theirs = _words(first), _words(second)
     if second.no_speech_prob > _DOUBTFUL and _is_loop(ours, theirs):

@@ -113,6 +113,7 @@ class WindowDecoder:
         self._rate_hz = int(checkpoint.feature_extractor.sampling_rate)
         self._languages = language_tokens(checkpoint.tokenizer, settings)
         self._last, self._workers = LastEncoded(), 1
+        self._texts: dict[tuple[int, ...], str] = {}  # of single tokens: the tokenizer takes long for each
 
     def _begin(self, end: int, timestamps_s: dict[int, float], language: str | None) -> None:
         self._parser, self._has_times = SegmentParser(end, timestamps_s, self._text), bool(timestamps_s)
@@ -192,5 +193,10 @@ class WindowDecoder:
         ]
 
     def _text(self, tokens: Sequence[int]) -> str:
-        decode = self._checkpoint.tokenizer.decode
-        return str(decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))
+        key = tuple(tokens)
+        if (text := self._texts.get(key)) is None:
+            decode = self._checkpoint.tokenizer.decode
+            text = str(decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))
+            if len(key) == 1:
+                self._texts[key] = text
+        return text

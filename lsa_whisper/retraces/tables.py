@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from string import Formatter
 from typing import NamedTuple
@@ -25,6 +26,7 @@ ONLY_IF = (ABSENT, "")
 """The values of a column that decides whether a feature is there."""
 _MAX_COUNTED = 1 << 20
 _PRIME = 1_048_573
+_REMEMBERED = 1 << 14  # texts: templates share many
 
 
 class Template(NamedTuple):
@@ -103,11 +105,12 @@ class NumberedNames:
 
     def _may_have(self, name: str, gaps: Iterable[tuple[Sequence[str], Numbers]]) -> npt.NDArray[np.bool_]:
         first, *literals = name.split("{}")
-        number, shift = np.array(_number(first)), np.array(_shift(first))
+        number, shift = map(np.array, _number_and_shift(first))
         for (values, indices), literal in zip(gaps, literals, strict=True):
-            texts = [value + literal for value in values]
-            number = (number + shift * np.array([_number(text) for text in texts])[indices]) % _PRIME
-            shift = shift * np.array([_shift(text) for text in texts])[indices] % _PRIME
+            pairs = [_number_and_shift(value + literal) for value in values]
+            numbers, shifts = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+            number = (number + shift * numbers[indices]) % _PRIME
+            shift = shift * shifts[indices] % _PRIME
         may: npt.NDArray[np.bool_] = self._may[number]
         return may
 
@@ -121,8 +124,9 @@ def _number(text: str) -> int:
     return int.from_bytes(text.encode(errors="replace"), "little") % _PRIME
 
 
-def _shift(text: str) -> int:
-    return pow(256, len(text.encode(errors="replace")), _PRIME)
+@lru_cache(_REMEMBERED)
+def _number_and_shift(text: str) -> tuple[int, int]:
+    return _number(text), pow(256, len(text.encode(errors="replace")), _PRIME)
 
 
 @dataclass(frozen=True)

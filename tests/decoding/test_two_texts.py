@@ -149,6 +149,12 @@ def test_a_second_text_without_an_end_is_not_regarded():
     assert likelier_text(first, window("go back and go back and go back", complete=False)) is first
 
 
+@pytest.mark.parametrize("tokens, text", [(70, "go back"), (71, "no")])
+def test_a_second_text_that_is_much_longer_is_not_regarded(tokens, text):
+    first = window("no/.1", tokens=20)
+    assert likelier_text(first, window("go back", tokens=tokens)).text == text
+
+
 def test_signs_stay_with_their_words():
     first = window("yes . we um - went , home .")
     assert likelier_text(first, window("Yes we went home")) == first
@@ -233,6 +239,21 @@ def test_a_text_that_is_compared_is_given_up_early_and_does_not_depend_on_its_ba
         limit = round(tokens_per_s(DecodingStyle(Labels(), is_compared=True)) * len(sound) / 16_000) + 24
         assert text.tokens <= limit
         assert text.complete or not any(segment.timed for segment in text.segments)
+
+
+@pytest.mark.slow
+def test_ctranslate2_gives_a_text_up_that_would_be_too_long_to_be_compared(tmp_path):
+    from lsa_whisper.decoding.ctranslate2_engine import CTranslate2Decoder
+
+    source = build_checkpoint(tmp_path / "model", multilingual=True, special=("<|startofprev|>",))
+    model = checkpoint.load_converted(checkpoint.export(source, tmp_path / "ct2", to="ct2"))
+    decoder = CTranslate2Decoder(model, style=DecodingStyle(Labels("fluent"), is_compared=True))
+    sounds = [voice(1), voice(2)[:9000]]
+    hidden, durations_s = decoder._encoded(sounds), [len(sound) / 16_000 for sound in sounds]
+    whole = decoder.rows(hidden, durations_s)
+    cut = decoder.rows(hidden, durations_s, [3, 5])
+    assert max(len(row[0]) for row in whole) > 6
+    assert [row[0] for row in cut] == [row[0][:6] for row in whole]
 
 
 def test_a_window_is_encoded_once_if_it_is_the_last_one_that_was_encoded_alone():

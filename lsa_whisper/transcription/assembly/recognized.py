@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby, islice
 
 from lsa_whisper.chat import Line, Utterance, utterance
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.names import names_in
-from lsa_whisper.formats.reading.notation import plain_to_chat
+from lsa_whisper.formats.reading.notation import PlainText, all_plain_to_chat
 from lsa_whisper.formats.reading.source import CONTROLS, Words
 from lsa_whisper.labels import letters_of
 from lsa_whisper.labels.segments import groups_of_segments, joined, part_spans, runs_between_pauses
@@ -66,10 +66,14 @@ def stretches(
         segments = [segment for segment, _ in pairs]
         spans = [_span(segment) for segment in segments]
         speakers = [speaker_in(span) if speaker_in else "" for span in spans]
-        for run in groups_of_segments([segment.text for segment in segments], spans, speakers, code):
-            parts = segments[run.start : run.stop]
-            whole = _joined(parts)
-            turns = tuple(_utterances(whole.text, _words(parts), speaker, code, names[code]))
+        runs = groups_of_segments([segment.text for segment in segments], spans, speakers, code)
+        groups = [segments[run.start : run.stop] for run in runs]
+        wholes = [_joined(parts) for parts in groups]
+        texts = [_texts(whole.text, _words(parts), code) for whole, parts in zip(wholes, groups, strict=True)]
+        # All at once, which takes a third of the time that one after another would.
+        chats = iter(all_plain_to_chat([*chain(*texts)], Conventions(), language=code, names=names[code]))
+        for whole, parts, own in zip(wholes, groups, texts, strict=True):
+            turns = tuple(turn for chat in islice(chats, len(own)) for turn in _utterances(chat, speaker))
             yield Stretch(whole, turns, tuple(_places(turns, parts)), code)
 
 
@@ -97,16 +101,19 @@ def _joined(parts: Sequence[DecodedSegment]) -> DecodedSegment:
     )
 
 
-def _utterances(text: str, words: Words, speaker: str, language: str, names: frozenset[str]) -> Iterator[Utterance]:
-    """Yield the utterances of a text, which also end at pauses between its ``words``, as far as these have times."""
+def _texts(text: str, words: Words, language: str) -> list[str]:
+    """Return a text in parts, divided at pauses between its ``words``, as far as these have times."""
     runs = runs_between_pauses(words, language)
     texts = [" ".join(word for word, _ in words[run.start : run.stop]) for run in runs] if len(runs) > 1 else [text]
-    for part in (CONTROLS.sub(" ", text) for text in texts):
-        chat = plain_to_chat(part, Conventions(), language=language, names=names)
-        for at, (tier, remarks) in enumerate(zip(chat.tiers, chat.remarks, strict=True)):
-            comments = (*(chat.comments if at == 0 else ()), *remarks)
-            lines = (Line(f"%com:\t{'; '.join(comments)}\n", 0),) if comments else ()
-            yield replace(utterance(speaker, tier), tiers=lines)
+    return [CONTROLS.sub(" ", part) for part in texts]
+
+
+def _utterances(chat: PlainText, speaker: str) -> Iterator[Utterance]:
+    """Yield the utterances of a text, the comments on all of it at the first."""
+    for at, (tier, remarks) in enumerate(zip(chat.tiers, chat.remarks, strict=True)):
+        comments = (*(chat.comments if at == 0 else ()), *remarks)
+        lines = (Line(f"%com:\t{'; '.join(comments)}\n", 0),) if comments else ()
+        yield replace(utterance(speaker, tier), tiers=lines)
 
 
 def _words(parts: Sequence[DecodedSegment]) -> Words:
