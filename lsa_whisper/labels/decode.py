@@ -63,6 +63,8 @@ def decode(
     '&-um I &+wa want it .'
     >>> decode("And some words. Words, words. OK.", Labels("verbatim")).utterances[0].text
     'and some words [/] words [/] words .'
+    >>> decode("and some words. Words / words. OK.", Labels("chat")).utterances[0].text
+    'and some words [/] words [/] words .'
     >>> [u.text for u in decode("I want it [laughs]. [Music]", Labels("chat")).utterances]
     ['I want it &=laughs .']
     """
@@ -117,22 +119,28 @@ def _draft(text: str, labels: Labels, speaker: str, language: str) -> _Draft:
         body, count = repair_text(turn, marks=chat, language=language, spellings=spellings)
         repairs += count
         all_sentences += [_Sentence(speaker, words, terminator, spellings) for words, terminator in sentences(body)]
-    return _Draft(_with_copies(all_sentences) if labels.style == "verbatim" else all_sentences, repairs)
+    if labels.style != "fluent":
+        all_sentences = _with_copies(all_sentences, " [/] " if chat else " ")
+    return _Draft(all_sentences, repairs)
 
 
-def _with_copies(all_sentences: Sequence[_Sentence]) -> list[_Sentence]:
+def _with_copies(all_sentences: Sequence[_Sentence], between: str) -> list[_Sentence]:
     """Return the sentences, of which those that only repeat the last word of the one before belong to it.
 
     Whisper ends a sentence before *words, words, words*, as the speaker has not. One copy alone stays a sentence, since
     listeners say the last word again, too: *That's a dog. Dog.*
+
+    Args:
+        all_sentences: In order.
+        between: What stands between copies.
     """
     result = list(all_sentences[:1])
     for before, sentence in pairwise(all_sentences):
         *others, last = result[-1].words.split() or [""]
-        copies = sentence.words.casefold().split()
+        copies = [word for word in sentence.words.casefold().split() if word != between.strip()]
         is_copy = others and len(copies) > 1 and {*copies} == {last.casefold()} and is_disfluent_repeat(copies[:1])
         if is_copy and (before.speaker, before.terminator) == (sentence.speaker, "."):
-            result[-1] = sentence._replace(words=" ".join([*others, last, *[last] * len(copies)]))
+            result[-1] = sentence._replace(words=" ".join([*others, between.join([last] * (1 + len(copies)))]))
         else:
             result.append(sentence)
     return result
