@@ -30,8 +30,8 @@ from lsa_whisper.checkpoint import ConvertedCheckpoint
 from lsa_whisper.decoding.ctranslate2_times import (
     aligned_times_s,
     begin_logprob,
+    in_one_batch,
     inserted,
-    joined,
     late_share,
     logits_of_step,
     part_of,
@@ -163,7 +163,7 @@ class CTranslate2Decoder(WindowDecoder):
         if self._model.device != "cpu":
             return self._model.encode(storage_view(spectra))
         # One by one takes no longer, and the attention of eight windows in one layer of base half a gigabyte.
-        return joined([self._model.encode(storage_view(spectra[at : at + 1])) for at in range(len(windows))])
+        return in_one_batch([self._model.encode(storage_view(spectra[at : at + 1])) for at in range(len(windows))])
 
     def _verified(self, rules: DecodingRules, hidden: Any, durations_s: Sequence[float]) -> list[_Row]:
         """Return the same as :meth:`_generate`, as the rules choose it."""

@@ -155,7 +155,7 @@ def part_of(hidden: Any, indices: Sequence[int]) -> Any:
     return hidden if len(indices) == hidden.shape[0] else storage_view(_array(hidden)[[*indices]])
 
 
-def joined(parts: Sequence[Any]) -> Any:
+def in_one_batch(parts: Sequence[Any]) -> Any:
     """Return the encoder's output of several batches as that of one."""
     return parts[0] if len(parts) == 1 else storage_view(np.concatenate([_array(part) for part in parts]))
 
