@@ -47,8 +47,8 @@ the second text. With -0.15 in float32, 4 of 1,201 words were wrong that are rig
 
 _LONGER, _MORE_TOKENS = 1.5, 40
 """A second text that is longer than this many times the first and so many tokens is not right, and need not be decoded
-to its end. Of 100 windows of the clips above, one of 82 tokens had 248, a loop; the others had at most 27 tokens more
-than 1.5 times the first text."""
+to its end. Of 100 windows of 76 real English clips, alone and joined (whisper-base, int8), one had 248 tokens beside
+82, a loop; the others had at most 27 more than 1.5 times the first text."""
 
 
 @dataclass(frozen=True, slots=True)
