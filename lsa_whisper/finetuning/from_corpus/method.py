@@ -131,8 +131,11 @@ LITTLE_H = 1.0
 _STEPS = 500
 """Optimizer steps to aim at with enough data; the demo's recipes take 520."""
 _MIN_STEPS = 18
-"""Optimizer steps of four windows for some minutes of speech. After 9, OpenAI's base has learnt as many filled pauses;
-after 18, it ends sentences like the transcripts."""
+"""Optimizer steps of four windows for some minutes of speech.
+
+On the real English of :func:`choose_method`, with OpenAI's base and one seed, word errors without disfluencies are
+25.0, 23.6 and 24.1 % after half as many, as many, and twice as many steps as are chosen with this; 5, 7 and 10 of 16
+repetitions are found, and 1, 1 and 3 filled pauses invented."""
 
 
 _BASE_SHARE = 0.5
