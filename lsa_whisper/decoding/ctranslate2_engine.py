@@ -135,7 +135,7 @@ class CTranslate2Decoder(WindowDecoder):
         Args:
             hidden: The encoder's output.
             durations_s: Length of each window's audio.
-            most: Tokens after which a text is given up early, because it would not be used.
+            most: The most tokens that a text may have to be used. All are given up after the largest of these numbers.
         """
         if self._rules:
             return self._verified(self._rules, hidden, durations_s)
@@ -162,7 +162,7 @@ class CTranslate2Decoder(WindowDecoder):
         spectra = self._spectra(windows)
         if self._model.device != "cpu":
             return self._model.encode(storage_view(spectra))
-        # One by one takes no longer, and the attention of eight windows in one layer of base half a gigabyte.
+        # One after another takes no longer, and the attention of eight needs half a gigabyte in each layer of base.
         return in_one_batch([self._model.encode(storage_view(spectra[at : at + 1])) for at in range(len(windows))])
 
     def _verified(self, rules: DecodingRules, hidden: Any, durations_s: Sequence[float]) -> list[_Row]:
@@ -184,6 +184,7 @@ class CTranslate2Decoder(WindowDecoder):
         Then comes the probability of no speech, and whether timestamps after the end of the audio had a part.
         """
         forbidden = self._late(max(durations_s)).tolist()
+        # One token more than may be used, by which a text that was given up is told from one that ends there.
         longest = min(max(map(self._limit, durations_s)), 1 + max(most, default=self._positions))
         results = self._model.generate(
             hidden,

@@ -24,8 +24,10 @@ _SILENT = 0.15
 and 87 % of word starts are within 50, 100 and 200 ms then, 50, 67 and 80 % without, and 55, 71 and 86 % with 0.5."""
 _CLOSURE_FRAMES = 5
 _MARGIN_FRAMES = 50
-"""Behind a window's sound, in which its last token may be heard. The rest of the context is not aligned with, which
-saves a third of the time for windows of 8 s, and leaves the times as accurate."""
+"""Encoder frames behind a window's sound that a text is aligned with, too, since its last token may be heard there.
+
+Leaving out the rest of the context saves a third of the time for windows of 8 s. On clips of ten real meetings, 58, 74
+and 86 % of word starts are within 50, 100 and 200 ms, and 87 % within 200 ms with the whole context."""
 _WORD_FRAMES = 3  # of a word at least; less is a click
 
 
@@ -55,15 +57,15 @@ def aligned_times_s(
     """
     step_s = checkpoint.time_precision_s
     texts = [[token for token in tokens if token not in timestamps_s] for tokens in rows]
-    frames = [max(2, round(duration_s / step_s)) * 2 for duration_s in durations_s]
+    positions = [max(2, round(duration_s / step_s)) for duration_s in durations_s]
     no_timestamps = _no_timestamps(checkpoint)
     start = [token for token in prompt if token != no_timestamps]
     room = int(checkpoint.settings.max_length) - len(start) - 2
     whole, alignments = _array(hidden), []
     try:
-        for at, (text, count) in enumerate(zip(texts, frames, strict=True)):
-            own = storage_view(whole[at : at + 1, : count // 2 + _MARGIN_FRAMES])
-            alignments += checkpoint.model.align(own, start, [text[:room]], [count])
+        for at, (text, count) in enumerate(zip(texts, positions, strict=True)):
+            own = storage_view(whole[at : at + 1, : count + _MARGIN_FRAMES])
+            alignments += checkpoint.model.align(own, start, [text[:room]], [2 * count])  # in frames of the spectrum
     except (RuntimeError, ValueError) as error:
         raise CheckpointError(
             f"{checkpoint.path}: word times cannot be computed ({error}); leave out `wor`, or use the "

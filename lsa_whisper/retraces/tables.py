@@ -26,7 +26,7 @@ ONLY_IF = (ABSENT, "")
 """The values of a column that decides whether a feature is there."""
 _MAX_COUNTED = 1 << 20
 _PRIME = 1_048_573
-_REMEMBERED = 1 << 14  # texts: templates share many
+_REMEMBERED = 1 << 14  # texts whose numbers are kept, since many templates have the same ones
 
 
 class Template(NamedTuple):
