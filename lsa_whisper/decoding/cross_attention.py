@@ -25,15 +25,27 @@ Head = tuple[int, int]
 """A decoder layer and the number of a head in it."""
 Observe = Callable[[Any, torch.Tensor, torch.Tensor], None]
 """Called with a cross-attention module, its input ``(batch, tokens, width)`` and the encoder's output."""
+Attend = Callable[[torch.Tensor, torch.Tensor], Mapping[Head, torch.Tensor]]
+"""Called with the decoder's inputs ``(batch, tokens)`` and the encoder's output; returns the weights of each head,
+``(batch, tokens, frames)`` in fp32."""
 
 
 def alignment_heads(model: Any) -> list[Head]:
+    """Return the alignment heads of a Whisper model; see :func:`listed_heads`."""
+    return listed_heads(model.generation_config, model.config.decoder_layers, model.config.decoder_attention_heads)
+
+
+def listed_heads(settings: Any, layers: int, heads: int) -> list[Head]:
     """Return the ``(layer, head)`` pairs whose attention follows the audio.
 
-    Those that the checkpoint lists; otherwise all heads of the upper half of the decoder's layers.
+    Those that generation settings list; otherwise all heads of the upper half of the decoder's layers.
+
+    Args:
+        settings: The checkpoint's generation settings.
+        layers: Of its decoder.
+        heads: Of each layer.
     """
-    pairs = getattr(model.generation_config, "alignment_heads", None)
-    layers, heads = model.config.decoder_layers, model.config.decoder_attention_heads
+    pairs = getattr(settings, "alignment_heads", None)
     if pairs and all(layer < layers and head < heads for layer, head in pairs):
         return [(layer, head) for layer, head in pairs]
     return [(layer, head) for layer in range(layers // 2, layers) for head in range(heads)]
@@ -76,23 +88,35 @@ def attention_weights(module: Any, hidden: torch.Tensor, encoded: torch.Tensor, 
 def cross_attention(
     model: Any, hidden: torch.Tensor, prompt: Sequence[int], rows: Sequence[Sequence[int]], heads: Sequence[Head]
 ) -> Iterator[Weights]:
+    """Yield the weights of each head of a Whisper model for each row of tokens; see :func:`weights_of_rows`."""
+
+    def attend(inputs: torch.Tensor, part: torch.Tensor) -> dict[Head, torch.Tensor]:
+        weights: dict[Head, torch.Tensor] = {}
+
+        def keep(layer: int, indices: Sequence[int], attention: torch.Tensor) -> None:
+            weights.update(zip(((layer, head) for head in indices), attention, strict=True))
+
+        with _observed(model, heads, keep):
+            model.get_decoder()(input_ids=inputs, encoder_hidden_states=part, use_cache=False)
+        return weights
+
+    return weights_of_rows(attend, hidden, prompt, rows, heads)
+
+
+def weights_of_rows(
+    attend: Attend, hidden: torch.Tensor, prompt: Sequence[int], rows: Sequence[Sequence[int]], heads: Sequence[Head]
+) -> Iterator[Weights]:
     """Yield the weights of each head for each row of tokens, ``(heads, tokens, frames)``, in the order of ``heads``.
 
     Args:
-        model: A Whisper model.
+        attend: Computes them for a few rows at a time.
         hidden: The encoder's output for each row, ``(rows, frames, width)``.
         prompt: The decoder's prompt.
         rows: Tokens of each row.
         heads: ``(layer, head)`` pairs.
     """
     for part, inputs, spans in _batches(hidden, prompt, rows, max(1, _WEIGHTS_AT_ONCE // len(heads))):
-        weights: dict[Head, torch.Tensor] = {}
-
-        def keep(layer: int, heads: Sequence[int], attention: torch.Tensor, weights: Any = weights) -> None:
-            weights.update(zip(((layer, head) for head in heads), attention, strict=True))
-
-        with _observed(model, heads, keep):
-            model.get_decoder()(input_ids=inputs, encoder_hidden_states=part, use_cache=False)
+        weights = attend(inputs, part)
         for at, span in enumerate(spans):
             yield torch.stack([weights[head][at, span] for head in heads]).cpu().numpy()
 

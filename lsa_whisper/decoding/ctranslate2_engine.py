@@ -25,17 +25,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from lsa_whisper.audio.speech_energy import silence_of
 from lsa_whisper.checkpoint import ConvertedCheckpoint
-from lsa_whisper.decoding.ctranslate2_times import (
-    aligned_times_s,
+from lsa_whisper.decoding.ctranslate2_attention import attention_of
+from lsa_whisper.decoding.ctranslate2_steps import (
+    array_of,
     begin_logprob,
     in_one_batch,
     inserted,
     late_share,
     logits_of_step,
     part_of,
-    sounding_spans,
     storage_view,
     token_logprobs,
 )
@@ -44,11 +43,17 @@ from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.roles import speaker_codes
 from lsa_whisper.decoding.rules import DecodingRules, allowed_tokens
 from lsa_whisper.decoding.style import DecodingStyle
+from lsa_whisper.decoding.token_times import Span
 from lsa_whisper.decoding.two_texts import likelier_texts, most_tokens
 from lsa_whisper.decoding.verified_rows import Proposal, VerifiedRow, complete_rows
 from lsa_whisper.decoding.window_decoder import WindowDecoder, log_mel
 
 _LATE_SHARE = 0.05  # of the probability of all timestamps, for those after the audio; less hardly ever decides
+_MARGIN_FRAMES = 200
+"""Encoder frames behind the sound that its words may attend to, too; the rest of the context is left out.
+
+On clips of ten real meetings, 85 % of utterances start within 200 ms as with the whole context, and 83 % with 50 or 100
+frames. A window of 8 s is timed in less than half of the time."""
 _Row = tuple[list[int], list[float], float, bool]
 """Tokens, their log-probabilities, the probability of no speech, and whether timestamps after the audio had a part."""
 
@@ -86,6 +91,7 @@ class CTranslate2Decoder(WindowDecoder):
         self._begin(self._allowed.end, self._allowed.timestamps_s, language)
         self._columns = np.array(sorted(self._allowed.timestamps_s), dtype=np.int64)
         self._column_times_s = np.array([self._allowed.timestamps_s[index] for index in self._columns.tolist()])
+        self._attention = attention_of(checkpoint) if word_times else None
         self._rules: DecodingRules | None = None
         if speaker_codes(checkpoint.settings) or self.style.words:
             self._rules = DecodingRules(*vocabulary, timestamps=self.style.timestamps, words=self.style.words)
@@ -150,10 +156,9 @@ class CTranslate2Decoder(WindowDecoder):
         self, rows: Sequence[_Row], hidden: Any, windows: Sequence[np.ndarray], *, with_times: bool = True
     ) -> list[DecodedWindow]:
         """Return the texts of rows, with token times if they are requested."""
-        is_timed = with_times and self._word_times
-        spans = self._spans_s(hidden, windows, [row[0] for row in rows]) if is_timed else [[]] * len(rows)
-        parts = zip(rows, map(self._duration_s, windows), spans, strict=True)
-        return [self._result(*row[:2], duration_s, row[2], spans_s) for row, duration_s, spans_s in parts]
+        times = self._times_s(hidden, windows, [row[0] for row in rows]) if with_times else [[]] * len(rows)
+        parts = zip(rows, map(self._duration_s, windows), times, strict=True)
+        return [self._result(*row[:2], duration_s, row[2], times_s) for row, duration_s, times_s in parts]
 
     def _encoded(self, windows: Sequence[np.ndarray]) -> Any:
         return self._last.encoded(windows, self._encode, inserted, self._input_s)
@@ -261,20 +266,11 @@ class CTranslate2Decoder(WindowDecoder):
         latest_s = self._checkpoint.context_s if self.style.is_compared else duration_s
         return np.asarray(self._columns[self._column_times_s > latest_s + 1e-3])
 
-    def _spans_s(
-        self, hidden: Any, windows: Sequence[np.ndarray], rows: Sequence[list[int]]
-    ) -> list[list[tuple[float, float]]]:
-        """Return the start and end of each token of each row in seconds."""
-        durations_s = [self._duration_s(window) for window in windows]
-        texts = self._timed_parts(rows, durations_s)
-        stamps = self._allowed.timestamps_s
-        starts = aligned_times_s(self._checkpoint, hidden, self.prompt, texts, stamps, durations_s)
-        return [
-            sounding_spans(
-                begins_s,
-                ["" if token in stamps else self._text([token]) for token in tokens],
-                silence_of(window, self._rate_hz),
-                self._checkpoint.time_precision_s,
-            )
-            for begins_s, tokens, window in zip(starts, texts, windows, strict=True)
-        ]
+    def _times_s(self, hidden: Any, windows: Sequence[np.ndarray], rows: Sequence[list[int]]) -> list[list[Span]]:
+        """Return the start and end of each token of each row in seconds; nothing unless word times are requested."""
+        if not self._attention:
+            return [[] for _ in rows]
+        texts = self._timed_parts(rows, [*map(self._duration_s, windows)])
+        longest = round(max(map(self._duration_s, windows)) / self._checkpoint.time_precision_s)
+        heard = torch.from_numpy(array_of(hidden)[:, : longest + _MARGIN_FRAMES])
+        return self._token_times(self._attention.of_rows(heard, self.prompt, texts), texts, windows)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
 
 from lsa_whisper.decoding.style import DecodingStyle
@@ -175,7 +174,7 @@ class SegmentParser:
         logprobs: Sequence[float],
         duration_s: float,
         limit: int,
-        times_s: Sequence[float] | Sequence[tuple[float, float]] = (),
+        times_s: Sequence[tuple[float, float]] = (),
     ) -> DecodedWindow:
         """Return the decoded window for a sequence of tokens.
 
@@ -201,7 +200,7 @@ def parse_segments(
     timestamps_s: dict[int, float],
     duration_s: float,
     text_of: Any,
-    times_s: Sequence[float] | Sequence[tuple[float, float]] = (),
+    times_s: Sequence[tuple[float, float]] = (),
 ) -> tuple[DecodedSegment, ...]:
     """Return the segments of a window's tokens.
 
@@ -214,7 +213,7 @@ def parse_segments(
         timestamps_s: Token id -> seconds.
         duration_s: Length of the window's audio.
         text_of: Ids -> text.
-        times_s: Start and end of each token; or the start of each token and, last, the end of the text; or empty.
+        times_s: Start and end of each token, or empty.
 
     >>> timestamps_s = {90: 0.0, 91: 1.0, 92: 2.0}
     >>> [(p.text, p.start_s, p.end_s) for p in parse_segments([90, 7, 8, 91, 91, 9], [0] * 6, timestamps_s, 2.5, str)]
@@ -223,8 +222,7 @@ def parse_segments(
     segments: list[DecodedSegment] = []
     start_s = 0.0
     pending: list[tuple[int, float, Any]] = []
-    paired = bool(times_s) and isinstance(times_s[0], tuple)
-    spans = list(times_s if paired else pairwise(times_s)) or [None] * len(tokens)
+    spans: Sequence[tuple[float, float] | None] = times_s or [None] * len(tokens)
 
     def close(end_s: float, closed: bool = True) -> None:
         ids = [token for token, _, _ in pending]

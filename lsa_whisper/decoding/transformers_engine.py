@@ -13,17 +13,16 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from lsa_whisper.audio.speech_energy import silence_of
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
 from lsa_whisper.decoding.beam_search import two_pass_search
-from lsa_whisper.decoding.cross_attention import alignment_heads, cross_attention, mean_in_step
+from lsa_whisper.decoding.cross_attention import alignment_heads, cross_attention
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.decoding.greedy import FoundTexts, Search, greedy_search
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.decoding.style import DecodingStyle
-from lsa_whisper.decoding.token_times import token_times
+from lsa_whisper.decoding.token_times import Span
 from lsa_whisper.decoding.two_texts import likelier_texts
 from lsa_whisper.decoding.window_decoder import WindowDecoder, log_mel
 
@@ -172,22 +171,10 @@ class TransformersDecoder(WindowDecoder):
         durations_s: Sequence[float],
         hidden: torch.Tensor,
         sounds: Sequence[np.ndarray],
-    ) -> list[list[tuple[float, float]]]:
+    ) -> list[list[Span]]:
         """Return the start and end of each token of each row in seconds; nothing unless word times are requested."""
         if not self._word_times:
             return [[] for _ in rows]
         texts = self._timed_parts(rows, durations_s)
         weights = cross_attention(self.model, hidden, self.prompt, texts, alignment_heads(self.model))
-        step_s = self._checkpoint.time_precision_s
-        return [
-            token_times(
-                mean_in_step(weight[:, :, : max(1, round(duration_s / step_s))]),
-                duration_s,
-                step_s,
-                texts=["" if token in self.rules.timestamps_s else self._text([token]) for token in tokens],
-                silence=silence_of(sound, self._rate_hz),
-            )
-            if tokens
-            else []
-            for weight, duration_s, tokens, sound in zip(weights, durations_s, texts, sounds, strict=True)
-        ]
+        return self._token_times(weights, texts, sounds)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
 import torch
 
+from lsa_whisper.audio.speech_energy import silence_of
 from lsa_whisper.checkpoint import Checkpoint, ConvertedCheckpoint, decoder_prompt, language_tokens
 from lsa_whisper.decoding.batches import Batches
+from lsa_whisper.decoding.cross_attention import Weights, mean_in_step
 from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, token_limit, tokens_per_s
 from lsa_whisper.decoding.no_speech import NoSpeechRule
 from lsa_whisper.decoding.style import DecodingStyle
+from lsa_whisper.decoding.token_times import Span, token_times
 from lsa_whisper.errors import CheckpointError
 
 
@@ -180,7 +183,7 @@ class WindowDecoder:
         logprobs: Sequence[float],
         duration_s: float,
         no_speech_prob: float,
-        times_s: Sequence[float] | Sequence[tuple[float, float]],
+        times_s: Sequence[Span],
     ) -> DecodedWindow:
         window = self._parser.window(tokens, logprobs, duration_s, self._limit(duration_s), times_s)
         return self.silence.apply(window, no_speech_prob, is_echo=self.style.is_echo(window.text))
@@ -190,6 +193,24 @@ class WindowDecoder:
         return [
             row[: self._parser.timed_length(row, self._limit(duration_s), is_compared=self.style.is_compared)]
             for row, duration_s in zip(rows, durations_s, strict=True)
+        ]
+
+    def _token_times(
+        self, weights: Iterable[Weights], texts: Sequence[list[int]], sounds: Sequence[np.ndarray]
+    ) -> list[list[Span]]:
+        """Return the start and end in seconds of each token of each text, from the attention of the alignment heads."""
+        step_s = self._checkpoint.time_precision_s
+        return [
+            token_times(
+                mean_in_step(weight[:, :, : max(1, round(self._duration_s(sound) / step_s))]),
+                self._duration_s(sound),
+                step_s,
+                texts=["" if token in self._parser.timestamps_s else self._text([token]) for token in tokens],
+                silence=silence_of(sound, self._rate_hz),
+            )
+            if tokens
+            else []
+            for weight, tokens, sound in zip(weights, texts, sounds, strict=True)
         ]
 
     def _text(self, tokens: Sequence[int]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from lsa_whisper.errors import LsaWhisperError
 
@@ -38,6 +39,19 @@ def sixteen_bit_precision() -> str:
     import torch
 
     return "fp16" if torch.cuda.is_available() and not has_native_bf16() else "bf16"
+
+
+def fast_dtype(device: str) -> Any:
+    """Return the torch number type in which a device multiplies fastest without losing the range of float32.
+
+    A CPU without instructions of its own for bfloat16 takes longer in it than in float32.
+    """
+    import torch
+
+    if device != "cpu":
+        return torch.bfloat16 if has_native_bf16() else torch.float16
+    can: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # not in older versions of torch
+    return torch.bfloat16 if can.get("avx512_bf16") or can.get("amx_bf16") else torch.float32
 
 
 def has_kernels(capability: tuple[int, int], built_for: Iterable[str]) -> bool:

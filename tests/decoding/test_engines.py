@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 from tiny_whisper import CONTEXT_S, build_checkpoint, silence, teach, voice
 
@@ -21,6 +18,7 @@ from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.audio.speech_energy import find_speech
 from lsa_whisper.audio.speech_windows import pack_windows
 from lsa_whisper.decoding.assisted import AssistedDecoder
+from lsa_whisper.decoding.cross_attention import alignment_heads, cross_attention
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import CheckpointError, LsaWhisperError, MissingExtraError
 from lsa_whisper.transcription import transcribe
@@ -81,37 +79,46 @@ def test_a_timestamp_after_the_audio_is_decoded_again(tiny, kept, tmp_path):
     assert expected[0].segments[0].end_s == 4.0 and expected[1].segments[-1].end_s <= 3.0
 
 
-def test_a_text_that_fills_the_decoder_is_aligned_but_for_its_end(scripted, kept):
-    from lsa_whisper.decoding.ctranslate2_times import aligned_times_s, storage_view
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int8", "int16"])
+def test_the_attention_of_a_converted_model_is_that_of_its_source(scripted, tmp_path, monkeypatch, dtype):
+    from lsa_whisper.decoding.ctranslate2_attention import attention_of
 
-    converted = checkpoint.load_converted(kept(scripted))
-    prompt = checkpoint.decoder_prompt(converted.tokenizer, converted.settings, language="en", with_timestamps=False)
-    hidden = converted.model.encode(storage_view(torch.zeros(1, 40, 2 * round(CONTEXT_S * 50)).numpy()))
-    text = converted.tokenizer.encode(" cat", add_special_tokens=False)[:1] * 1000
-    full = text[: int(converted.settings.max_length) - len(prompt)]
-    (times_s,) = aligned_times_s(converted, hidden, prompt, [full], {}, [CONTEXT_S])
-    assert len(times_s) == len(full) + 1 and times_s == sorted(times_s)
-
-
-@given(st.lists(st.tuples(st.sampled_from([" I", " sa", "w", ".", ""]), st.integers(0, 40))), st.binary(max_size=99))
-def test_words_begin_where_something_sounds_and_times_run_forward(tokens, sound):
-    from lsa_whisper.decoding.ctranslate2_times import sounding_spans
-
-    begins_s = [round(frame / 50, 6) for frame in accumulate((frames for _, frames in tokens), initial=0)]
-    silence = np.frombuffer(sound, np.uint8).astype(np.float32) / 255
-    spans = sounding_spans(begins_s, [text for text, _ in tokens], silence, 0.02)
-    times = [time_s for span in spans for time_s in span]
-    assert len(spans) == len(tokens) and times == sorted(times)
-    assert all(a >= b and c == d for (a, c), b, d in zip(spans, begins_s, begins_s[1:], strict=False) if c > a)
+    monkeypatch.setattr("lsa_whisper.decoding.ctranslate2_attention.fast_dtype", lambda _: torch.float32)
+    model = checkpoint.load(scripted).model
+    converted = checkpoint.load_converted(checkpoint.export(scripted, tmp_path / dtype, to="ct2", dtype=dtype))
+    hidden, full = 20 * torch.randn(2, 400, model.config.d_model), model.config.max_target_positions - 2
+    for rows in ([[5, 6, 7], [8]], [[5] * full, []]):
+        with torch.inference_mode():
+            expected = [*cross_attention(model, hidden, [1, 2], rows, alignment_heads(model))]
+            found = [*attention_of(converted).of_rows(hidden, [1, 2], rows)]
+        for own, theirs in zip(found, expected, strict=True):
+            np.testing.assert_allclose(own, theirs, atol=1e-6 if dtype == "float32" else 0.02)
 
 
-def test_a_block_is_a_part_of_its_word():
-    from lsa_whisper.decoding.ctranslate2_times import sounding_spans
+def test_both_engines_time_the_same_tokens_alike(scripted, kept):
+    windows = [voice(length, seed=n) for n, length in enumerate(LENGTHS_S)]
+    expected = TransformersDecoder(checkpoint.load(scripted), word_times=True).decode(windows)
+    found = ct2_decoder(kept(scripted), word_times=True).decode(windows)
+    ours, theirs = (
+        [
+            edge
+            for text in texts
+            for part in text.segments
+            for token in part.timed
+            for edge in (token.start_s, token.end_s)
+        ]
+        for texts in (found, expected)
+    )
+    assert len(ours) > 20 and ours == pytest.approx(theirs, abs=0.02)
 
-    silence = np.array([0] * 5 + [1] * 20 + [0] * 5, np.float32)
-    begins_s = [0.0, 0.1, 0.4, 0.6]
-    assert sounding_spans(begins_s, [" I", " ≠", "want"], silence, 0.02) == [(0.0, 0.1), (0.1, 0.4), (0.4, 0.6)]
-    assert sounding_spans(begins_s, [" I", " we", "nt"], silence, 0.02) == [(0.0, 0.1), (0.5, 0.5), (0.5, 0.6)]
+
+@pytest.mark.parametrize("content", [b"", b"\x07\0\0\0", b"\x06\0\0\0\x04\0Gpt\0\x01\0\0\0"])
+def test_weights_of_another_format_are_refused(tmp_path, content):
+    from lsa_whisper.checkpoint.converted_weights import ConvertedWeights
+
+    (tmp_path / "model.bin").write_bytes(content)
+    with pytest.raises(CheckpointError, match="export the model again"):
+        ConvertedWeights(tmp_path)
 
 
 def test_a_model_without_timestamps_writes_none(scripted, kept, tmp_path):
