@@ -13,6 +13,7 @@ from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import CorpusError, FormatError
 from lsa_whisper.formats.reading import READABLE, FoundTranscript, ReadingOptions, is_readable, read_transcripts
 from lsa_whisper.page.text import column_names, join_names
+from lsa_whisper.system.files import list_files
 
 _RARELY_PLAYABLE = {".aif", ".aiff", ".mov"}
 """Formats that few browsers play; another recording of the same name is preferred."""
@@ -102,7 +103,7 @@ def _transcript_files(path: Path, what: str) -> dict[str, str]:
         if not is_readable(path):
             raise CorpusError(f"{path}: the {what} is not a transcript; give one of {', '.join(READABLE)}, or a folder")
         return {path.stem: str(path)} if path.suffix.lower() == ".cha" else _keys(path, "")
-    inside = sorted(source for source in path.rglob("*") if is_readable(source) and source.is_file())
+    inside = [source for source in list_files(path)[0] if is_readable(source) and source.is_file()]
     files = [source for source in inside if source.suffix.lower() == ".cha"]
     if files:
         return {source.relative_to(path).with_suffix("").as_posix(): str(source) for source in files}

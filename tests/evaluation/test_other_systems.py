@@ -9,6 +9,7 @@ import pytest
 from lsa_whisper.chat import Participant, compose, utterance, write
 from lsa_whisper.errors import CorpusError, FormatError
 from lsa_whisper.evaluation import evaluate
+from lsa_whisper.formats.convert import convert
 from lsa_whisper.formats.reading import read_transcripts
 from lsa_whisper.timespan import TimeSpan
 
@@ -103,6 +104,17 @@ def test_a_folder_of_outputs_is_paired_by_name(reference, tmp_path):
     (outputs / "visit.srt").write_text(OUTPUTS["visit.srt"])
     with pytest.raises(CorpusError, match=r"visit\.json and visit\.srt are both of visit"):
         evaluate(reference.parent, [outputs])
+
+
+def test_what_the_program_hides_in_folders_is_not_scored(reference, tmp_path):
+    """After `review` a folder holds the original in .review, after `convert` a list of what was written."""
+    hidden, outputs = reference.parent / ".review", tmp_path / "outputs"
+    hidden.mkdir()
+    (hidden / reference.name).write_bytes(reference.read_bytes())
+    convert([reference], outputs, format="srt")
+    assert [path.name for path in outputs.iterdir() if path.name.startswith(".")] == [".converted.json"]
+    system = evaluate(reference.parent, [outputs], names=["it"]).systems["it"]
+    assert len(system.files) == 1 and system.missing == [] and system.unpaired == ()
 
 
 def test_damaged_output_is_a_sentence(reference, tmp_path):

@@ -23,6 +23,8 @@ FILES = [
     "sp ace",
     "#x?y=1%41",
 ]
+SCORED = [name for name in FILES if not name.startswith(".")]
+"""Hidden files are none of the transcripts, as for every command."""
 SPEAKERS = ["<script>", "..", "-o", "</td>", "'\"&", "a|b", "{{7*7}}"]
 SYSTEMS = ["../../outside", "<script>alert(2)</script>\n# Heading", "-x\r\n| a | b |"]
 
@@ -45,7 +47,8 @@ def place(tmp_path_factory):
         for number, name in enumerate(FILES):
             text = transcript(SPEAKERS[number % len(SPEAKERS)])
             (folder / side / f"{name}.cha").write_text(text if side != "b" else text.replace("want", "won't"), "utf-8")
-    (folder / "reference" / "..wav").write_bytes(b"")
+    for recording in ("..wav", "sp ace.wav"):
+        (folder / "reference" / recording).write_bytes(b"")
     (folder / "reference.wav").write_bytes(b"")
     return folder
 
@@ -93,9 +96,9 @@ def test_names_stay_text_on_the_page(report):
     assert all(address[0] == "#" or address == "summary.html" for address in page.addresses)
     data = json.loads(page.data)
     assert data["systems"] == SYSTEMS
-    assert sorted(name for name, _ in data["files"]) == sorted(FILES)
+    assert sorted(name for name, _ in data["files"]) == sorted(SCORED)
     links = {name: link for name, link in data["files"] if link}
-    assert links == {".": "../../reference/..wav"}, "its own recording, not one that lies above the folder"
+    assert links == {"sp ace": "../../reference/sp%20ace.wav"}, "its own recording, not one that lies above the folder"
     assert {row[1] for row in data["rows"]} <= set(SPEAKERS)
 
 
@@ -112,7 +115,7 @@ def test_names_stay_on_their_lines_in_markdown(report):
 def test_the_json_keeps_names_as_they_are(report):
     record = json.loads((report / "report.json").read_text("utf-8"))
     assert [system["name"] for system in record["systems"]] == SYSTEMS
-    assert sorted(each["file"] for each in record["systems"][0]["files"]) == sorted(FILES)
+    assert sorted(each["file"] for each in record["systems"][0]["files"]) == sorted(SCORED)
     assert all(each["word_errors"]["verbatim"]["rate"] == 0 for each in record["systems"][0]["files"])
 
 
