@@ -139,6 +139,13 @@ class Evaluation:
                 unpaired = gettext("without a reference, and not scored: {transcripts}")
                 names = join_names([*dict.fromkeys(path.stem for path in system.unpaired)])
                 yield f"{system.name}: {unpaired.format(transcripts=names)}"
+            outside = system.hallucinations.words_outside
+            if 10 * outside >= max(10, system.word_errors_verbatim.reference_words):
+                partial = gettext(
+                    "{n} words are from before or after everything that the reference transcribes, and count as made "
+                    "up; if it covers only a part of the recording, add utterances www with the times of the rest"
+                )
+                yield f"{system.name}: {partial.format(n=outside)}"
             if not system.has_marks:
                 marks = gettext("writes no disfluency marks; fillers and exact repeats were recognized from its words")
                 yield f"{system.name}: {marks}"

@@ -36,6 +36,8 @@ class Hallucinations(Additive):
     """Counts of inserted words by circumstance."""
 
     words_in_silence: int = 0
+    words_outside: int = 0
+    """Of them, those before the first utterance of the reference, or after its last one."""
     silence_ms: int = 0
     utterances: int = 0
     """Utterances of the hypothesis."""
@@ -61,10 +63,11 @@ def hallucinations(reference: FileWords, hypothesis: FileWords, alignment: Align
     is_inserted = np.zeros(len(hypothesis.words), dtype=np.bool_)
     positions = alignment.pairs[(alignment.pairs[:, 0] == UNALIGNED) & ~alignment.excluded, 1]
     is_inserted[positions] = True
-    in_silence, silence_ms = _in_silence(reference, hypothesis, is_inserted)
+    in_silence, outside, silence_ms = _in_silence(reference, hypothesis, is_inserted)
     loops = [(a, b) for a, b in find_word_loops(hypothesis.words) if is_inserted[a:b].mean() > 0.5]
     return Hallucinations(
         words_in_silence=in_silence,
+        words_outside=outside,
         silence_ms=silence_ms,
         utterances=len(np.unique(hypothesis.utterance_of)),
         runs=_runs(hypothesis, is_inserted),
@@ -73,11 +76,11 @@ def hallucinations(reference: FileWords, hypothesis: FileWords, alignment: Align
     )
 
 
-def _in_silence(reference: FileWords, hypothesis: FileWords, inserted: _Bools) -> tuple[int, int]:
-    """Return the number of words inserted in silence, and the duration of that silence in milliseconds."""
+def _in_silence(reference: FileWords, hypothesis: FileWords, inserted: _Bools) -> tuple[int, int, int]:
+    """Return the words inserted in silence, those of them outside the reference, and the milliseconds of silence."""
     expected, actual = ([u.span for u in words.utterances] for words in (reference, hypothesis))
     if None in expected or None in actual or not (expected or actual):
-        return 0, 0
+        return 0, 0, 0
     spans = sorted((s.start_ms - MARGIN_MS, s.end_ms + MARGIN_MS) for s in expected if s is not None)
     last = max(s.end_ms for s in (*expected, *actual) if s is not None)
     silent, at = 0, 0
@@ -95,7 +98,8 @@ def _in_silence(reference: FileWords, hypothesis: FileWords, inserted: _Bools) -
     middles = word_times(hypothesis)[inserted].mean(axis=1) if inserted.any() else np.zeros(0)
     place = np.searchsorted(starts, middles, side="right") - 1
     inside = (place >= 0) & (middles < np.array([*ends, 0])[place])
-    return int(inside.sum()), silent
+    outside = inside & ((middles < spans[0][0]) | (middles >= at)) if spans else inside[:0]
+    return int(inside.sum()), int(outside.sum()), silent
 
 
 def _runs(hypothesis: FileWords, inserted: _Bools) -> int:

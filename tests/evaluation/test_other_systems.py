@@ -117,6 +117,16 @@ def test_what_the_program_hides_in_folders_is_not_scored(reference, tmp_path):
     assert len(system.files) == 1 and system.missing == [] and system.unpaired == ()
 
 
+def test_a_reference_of_a_part_of_the_recording_is_suspected(reference, tmp_path):
+    more = "*PAR:\tand then we all went home . \x1560000_62000\x15\n@End"
+    (tmp_path / "it.cha").write_text(reference.read_text().replace("@End", more))
+    assert "6 words are from before or after everything" in evaluate(reference, [tmp_path / "it.cha"]).table()
+    text = reference.read_text().replace("@End", "*PAR:\twww . \x154000_62000\x15\n@End")
+    reference.write_text(text)
+    said = evaluate(reference, [tmp_path / "it.cha"])
+    assert said.systems["it"].word_errors_verbatim.errors == 0 and "before or after" not in said.table()
+
+
 def test_damaged_output_is_a_sentence(reference, tmp_path):
     (tmp_path / "it.ctm").write_text("visit 1 nan 0.2 dog\n")
     with pytest.raises(FormatError, match=r"it\.ctm:1: 'nan' is not a time"):

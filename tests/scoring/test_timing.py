@@ -90,6 +90,10 @@ def test_insertions_without_speech_are_counted_per_minute():
     assert found.words_per_minute_of_silence == pytest.approx(4 / 37.25 * 60)
     late = scored(reference, [*reference, said("one two .", 50_000, 60_000)]).hallucinations
     assert (late.words_in_silence, late.silence_ms) == (2, 37_250 + 18_750)
+    assert (found.words_outside, late.words_outside) == (0, 2)
+    early = scored(reference, [said("one two .", 1_000, 3_000), *reference]).hallucinations
+    assert early.words_outside == 2
+    assert scored([], [said("one two .", 1_000, 3_000)]).hallucinations.words_outside == 0
     beside = scored(reference, [said("hello dear there .", 10_000, 12_000)]).hallucinations
     assert beside.words_in_silence == 0, "an added word within speech is an error, but not one in silence"
 
