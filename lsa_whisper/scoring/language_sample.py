@@ -12,6 +12,7 @@ Conventions (all over *fluent* words: fillers, fragments, nonwords, retraced wor
 - MATTR: the mean TTR of all windows of 50 words (Covington & McFall 2010).
 - Maze words: the share of spoken words that are fillers, fragments, nonwords or retraced (SALT's % maze words).
 - Words per minute: over utterances with times only, the time being that of the utterances, not of the silences.
+  Those with ``xxx``, ``yyy`` or ``www``, and those without any word, are left out: their time has no known words.
 - Samples too short for a measure have none: ``None``.
 """
 
@@ -106,14 +107,15 @@ def count_words(utterances: Sequence[Utterance]) -> list[UtteranceCounts]:
 
 
 def _count(utterance: Utterance) -> UtteranceCounts:
-    fluent = _words(utterance.written())
+    fluent, spoken = _words(utterance.written()), utterance.verbatim()
+    is_known = spoken and UNTRANSCRIBED.isdisjoint(spoken)
     return UtteranceCounts(
         utterance.speaker,
         fluent,
-        len(_words(utterance.verbatim())) - utterance.reading.joined,
+        len(_words(spoken)) - utterance.reading.joined,
         mlu_part(utterance, sum(word not in _NOT_IN_MLU for word in fluent)),
         utterance.abandoned,
-        None if utterance.span is None else utterance.span.duration_ms,
+        utterance.span.duration_ms if utterance.span and is_known else None,
     )
 
 

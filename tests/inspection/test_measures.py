@@ -49,6 +49,14 @@ def test_each_measure_by_hand(sample):
     assert {name: found[name] for name in expected} == pytest.approx(expected)
 
 
+def test_time_without_known_words_is_no_speaking_time(sample):
+    """An untranscribed minute is none in which the speaker said nothing."""
+    unknown = "".join(f"*CHI:\t{text} . \x154000_64000\x15\n" for text in ("www", "the xxx", "&=laughs"))
+    sample.write_text(SAMPLE.replace("@End", f"{unknown}@End"))
+    found = measure_speakers(chat.read(sample))["CHI"].as_dict()
+    assert (found["words_per_minute"], found["utterances_per_minute"]) == pytest.approx((60.0, 20.0))
+
+
 @pytest.mark.skipif(not REFERENCE.exists(), reason="../shared/data/chat is absent")
 def test_mlu_and_type_token_ratio_are_those_of_pylangacq():
     """Of utterances of plain words: pylangacq counts ``xxx``, commas and retraces otherwise, and no suffixes."""
