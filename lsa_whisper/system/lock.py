@@ -57,9 +57,16 @@ def write_lock(target: Path, *, wait: bool = True) -> Iterator[None]:
             lock.release()
 
 
-def is_locked(target: Path) -> bool:
-    """Return whether a lock file for ``target`` exists: a command writes it, or was killed while it did."""
-    return _lock_path(target).exists()
+def is_abandoned(target: Path) -> bool:
+    """Return whether a command was killed while it wrote ``target``: its lock file is there, and nothing holds it."""
+    from filelock import FileLock
+
+    place = _lock_path(target)
+    with suppress(OSError):  # also filelock's Timeout
+        if place.exists():
+            with FileLock(place, fallback_to_soft=False).acquire(timeout=0):
+                return True
+    return False
 
 
 def _lock_path(target: Path) -> Path:
@@ -86,7 +93,10 @@ def _acquire(lock: BaseFileLock, target: Path, wait: bool) -> None:
                 raise LsaWhisperError(
                     f"{target}: another command is writing it; wait until it ends, or choose another folder"
                 ) from None
-            print(f"{target}: another command is writing it; waiting until it ends", file=sys.stderr)
+            print(
+                f"{target}: another command is writing it; waiting until it ends (also a review that has it open)",
+                file=sys.stderr,
+            )
             patience_s = -1
         except FileNotFoundError:
             continue

@@ -14,6 +14,7 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.decoding import transformers_engine
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.system.lock import write_lock
 from lsa_whisper.transcription import Transcriber, transcribe
 from lsa_whisper.transcription.files.progress import ProgressMeter
 from lsa_whisper.transcription.long_form import decode
@@ -109,6 +110,13 @@ def test_turns_of_one_recording_are_not_those_of_another(visit, scripted, tmp_pa
     shutil.move(tmp_path / "visit.cha", tmp_path / "kept.cha")
     result = transcribe([visit, tmp_path / "other.wav"], model=scripted, out=tmp_path, speakers=tmp_path / "kept.cha")
     assert not result.done and "covers one recording" in result.failed[0].reason
+
+
+def test_a_finished_transcript_that_is_open_in_review_is_kept(visit, scripted, tmp_path):
+    """Else a folder typed again in the evening would wait until the page of one transcript is closed."""
+    transcribe([visit], model=scripted, out=tmp_path)
+    with write_lock(tmp_path / "visit.cha", wait=False):
+        assert transcribe([visit], model=scripted, out=tmp_path).done[0].skipped
 
 
 def test_damaged_confidences_are_named(visit, scripted, tmp_path):

@@ -15,7 +15,7 @@ from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.system import disk
 from lsa_whisper.system.atomic_write import remove_leftovers
-from lsa_whisper.system.lock import is_locked, write_lock
+from lsa_whisper.system.lock import is_abandoned, write_lock
 from lsa_whisper.system.machine import is_out_of_memory
 from lsa_whisper.transcription.assembly.assemble import ScoredTranscript, verify_header
 from lsa_whisper.transcription.assembly.diarizer import Diarizer
@@ -73,7 +73,7 @@ def transcribe_file(
             spec.transcriber  # noqa: B018 -- a model that cannot be loaded must leave no empty folder
             if diarizer:
                 diarizer.load(spec.device)
-    elif not output.formats and not is_locked(target):  # nothing to write, so the folder may be read-only
+    elif not output.formats and not is_abandoned(target):  # nothing to write: review may have it open
         return TranscribedFile(
             recording.path,
             target,
