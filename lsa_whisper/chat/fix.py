@@ -14,8 +14,8 @@ from lsa_whisper.chat.scan import Token, scan
 _NAME = re.compile(r"(\ufeff?[@*%][^:\r\n\t]*):[ \t]*(?=[^\s])")
 _NO_COLON = re.compile(r"([@%][^:\r\n\t]+)\t+(?=\S)")
 _TABS = re.compile(r"(\r\n?|\n)?\t+")
-_BARE = re.compile(r"(?<![\d_\x15])\d{2,14}_\d{2,14}(?=\s*\Z)")
-_NO_START = re.compile(r"(?<![\d_\x15])(\d{2,14}_\d{2,14}\x15\s*)\Z")
+_BARE = re.compile(r"(?<![\d_\x15])\d{1,14}_\d{2,14}(?=\s*\Z)")
+_NO_START = re.compile(r"(?<![\d_\x15])(\d{1,14}_\d{2,14}\x15\s*)\Z")
 _NO_END = re.compile(r"(\x15\d{1,14}_\d{1,14})(?=\s*\Z)")
 _AGE = re.compile(r"(\d{1,3})(?:;(?:(\d{1,2})(?:\.(\d{1,2})?)?)?)?")
 _HASH = {"#": "(.)", "##": "(..)", "###": "(...)"}
@@ -78,12 +78,17 @@ def _header(name: str, raw: str, timed: bool) -> str:
         return re.sub(r",(\s*)\Z", r"\1", raw)
     if name == "@ID" and value.count("|") == 10:
         head, fields = raw[: len(raw) - len(value)], value.split("|")
-        fields[3], fields[4] = _age(fields[3]), _sex(fields[4])
+        fields[3], fields[4] = repair_age(fields[3]), _sex(fields[4])
         return head + "|".join(fields)
     return _media(raw, timed) if name == "@Media" else raw
 
 
-def _age(text: str) -> str:
+def repair_age(text: str) -> str:
+    """Return an age as CHAT writes it, or ``text`` if it is none.
+
+    >>> repair_age("4;6"), repair_age("4"), repair_age("four")
+    ('4;06.', '4;', 'four')
+    """
     match = _AGE.fullmatch(text.strip())
     if not match:
         return text

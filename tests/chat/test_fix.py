@@ -79,3 +79,7 @@ def test_no_word_of_a_real_transcript_changes(real_files):
         assert len(check(after)) <= len(check(before)), path
         if not check(before):
             assert re.sub(r"\s", "", fix(text)) == re.sub(r"\s", "", text), path
+
+
+def test_a_recording_begins_at_zero():
+    assert "*CHI:\tI go . \x150_30\x15\n" in fix("*CHI:\tI go . 0_30\n")

@@ -50,6 +50,12 @@ def test_a_speaker_is_renamed_and_described(transcript):
     edits.verify_edit(transcript, changed)
 
 
+@pytest.mark.parametrize(("typed", "written"), [("4;6", "4;06."), ("4;6.3", "4;06.03"), ("4", "4;"), ("", "")])
+def test_an_age_is_written_as_chat_writes_it(typed, written):
+    transcript = edits.describe_person(chat.parse(TEXT), "PAR", Participant("PAR", "Participant", age=typed))
+    assert transcript.participants["PAR"].age == written
+
+
 def test_a_speaker_is_added(transcript):
     changed = edits.describe_person(transcript, "", Participant("FAT", "Father"))
     assert headers(changed)[0].endswith("MOT Ann Mother, FAT Father")
@@ -84,7 +90,7 @@ def test_without_id_lines_they_are_written():
         ("PAR", Participant("MOT", "Mother")), ("PAR", Participant("C:I", "Mother")), ("", Participant("", "Mother")),
         ("PAR", Participant("TOOLONGCODE", "Mother")), ("PAR", Participant("CHI", "Kid")),
         ("XXX", Participant("CHI", "Mother")),
-        ("PAR", Participant("CHI", "Target_Child", age="2")), ("PAR", Participant("CHI", "Target_Child", sex="f")),
+        ("PAR", Participant("CHI", "Target_Child", age="two")), ("PAR", Participant("CHI", "Target_Child", sex="f")),
     ],
 )  # fmt: skip
 def test_what_chat_does_not_allow_is_refused(transcript, code, person):

@@ -13,7 +13,7 @@ from lsa_whisper.chat.main_tier import BULLET, Utterance
 from lsa_whisper.chat.model import Transcript
 
 _TIMES = re.compile(r"\x15(\d{1,14})_(\d{1,14})-?\x15")
-_BARE = re.compile(r"(?<![\d_\x15])\d{2,14}_\d{2,14}(?![\d_\x15])(?=\s*\Z)")
+_BARE = re.compile(r"(?<![\d_\x15])\d{1,14}_\d{2,14}(?![\d_\x15])(?=\s*\Z)")
 _Part = tuple[str, str, str]
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from lsa_whisper.chat import Line, Participant, Transcript, Utterance
 from lsa_whisper.chat.checks.participants import is_age, role_fault, speaker_code_fault
 from lsa_whisper.chat.codes import PARTICIPANT_HEADERS, SEXES
+from lsa_whisper.chat.fix import repair_age
 from lsa_whisper.chat.serialize import UNNAMED_CORPUS
 from lsa_whisper.formats.reading.speakers import ROLES
 from lsa_whisper.review.edits.change import Block, EditError, with_blocks
@@ -36,6 +37,7 @@ def describe_person(transcript: Transcript, code: str, person: Participant) -> T
         raise EditError(
             f"speaker {person.code} is there already; give it the utterances of {code or 'another'} instead"
         )
+    person = replace(person, age=repair_age(person.age))
     _verify(person)
     entries = {key: _described(other, person) if key == code else other for key, other in people.items()}
     if not code:
