@@ -220,6 +220,17 @@ def test_found_and_missed_are_visible_on_a_telephone(chromium, report):
     boxes = {head.inner_text(): head.bounding_box() for head in heads.all()}
     for name in ("In reference", "Found", "Missed", "False alarms"):
         assert boxes[name]["x"] + boxes[name]["width"] <= 390, name
+    broken = page.evaluate(
+        """() => [...document.querySelectorAll('#t1 th.name > span')].flatMap(name => {
+             const words = document.createRange(), text = name.firstChild;
+             return [...text.data.matchAll(/[^ -]+/g)].filter(word => {
+               words.setStart(text, word.index);
+               words.setEnd(text, word.index + word[0].length);
+               return words.getClientRects().length > 1;
+             }).map(word => word[0]);
+           })"""
+    )
+    assert broken == [], "words of the summary's first column are broken"
     page.close()
 
 
