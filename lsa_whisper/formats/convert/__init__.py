@@ -21,6 +21,7 @@ from lsa_whisper.formats.convert.conservation import (
 from lsa_whisper.formats.convert.files import ConvertibleFile, OutputFolder, list_convertible
 from lsa_whisper.formats.reading import NOTATIONS, FoundTranscript, ReadingOptions, read_transcripts
 from lsa_whisper.formats.reading.conventions import Conventions, read_conventions
+from lsa_whisper.labels import is_draft
 from lsa_whisper.system.files import FailedFile, failure_exit_code
 from lsa_whisper.system.process import without_collector
 from lsa_whisper.system.terminal import TerminalTable, render_text
@@ -28,6 +29,10 @@ from lsa_whisper.system.umask import private_umask
 
 _LISTED = 20
 _COUNTED = ("utterances", "words", "marks", "times")
+_NOT_A_DRAFT = (
+    "the copy does not say that no person has checked it, and what its model leaves out: count in the original, "
+    "and give a copy converted back its headers (`headers`)"
+)
 
 
 @dataclass
@@ -180,11 +185,14 @@ def _convert_one(
     recording = _recording(file.path, name) if format == "eaf" else None
     text = formats.serialize(transcript, format, recording=recording)
     before = after = counts_of(transcript)
+    notes = [note for note in result.notes if note not in result.losses]
     losses = losses_of_reading(result)
     if format != "cha":
         copy = read_back(text, transcript, format)
         after = kept_counts(transcript, copy)
         losses += losses_of_writing(transcript, copy)
+        if format != "docx" and is_draft(transcript) and not is_draft(copy):
+            notes.append(_NOT_A_DRAFT)
     if result.texts is not None:
         before = TranscriptCounts(result.texts, result.words, None, result.times)
     if lossless and losses:
@@ -193,7 +201,7 @@ def _convert_one(
     converted.files.append(path)
     converted.before, converted.after = converted.before + before, converted.after + after
     converted.losses += [f"{file.path}: {loss}" for loss in losses]
-    converted.notes += [f"{file.path}: {note}" for note in result.notes if note not in result.losses]
+    converted.notes += [f"{file.path}: {note}" for note in notes]
 
 
 def _recording(path: Path, name: str) -> Path | None:
