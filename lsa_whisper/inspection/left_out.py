@@ -11,7 +11,7 @@ from lsa_whisper.chat.disfluencies import Family, classes_of
 from lsa_whisper.chat.flucalc import COUNTS
 from lsa_whisper.labels import Coverage, is_draft, read_coverage
 from lsa_whisper.page.language import gettext
-from lsa_whisper.page.text import join_names
+from lsa_whisper.page.text import join_names, names_below
 from lsa_whisper.system.terminal import hanging_lines
 
 _COUNTED = {
@@ -70,8 +70,8 @@ def is_complete(transcripts: Iterable[Transcript]) -> bool:
 
 def banners(transcripts: Sequence[tuple[str, Transcript]]) -> list[str]:
     """Return what a reader must know first: which transcripts are drafts, and what their models leave out."""
-    lines = []
-    if drafts := [Path(file).name for file, transcript in transcripts if is_draft(transcript)]:
+    lines, names_of_files = [], names_below([file for file, _ in transcripts])
+    if drafts := [names_of_files[file] + Path(file).suffix for file, transcript in transcripts if is_draft(transcript)]:
         single = gettext("DRAFT: {drafts} was written by a model and has not been checked by a person")
         several = gettext("DRAFT: {drafts} were written by a model and have not been checked by a person")
         check = gettext("; check with 'lsa-whisper review' before any figure is reported")
@@ -79,7 +79,7 @@ def banners(transcripts: Sequence[tuple[str, Transcript]]) -> list[str]:
     by_sentence: dict[str, list[str]] = {}
     for file, transcript in transcripts:
         if sentence := read_coverage(transcript).sentence():
-            by_sentence.setdefault(sentence, []).append(Path(file).name)
+            by_sentence.setdefault(sentence, []).append(names_of_files[file] + Path(file).suffix)
     return [*lines, *(f"{join_names(names)}: {sentence}" for sentence, names in by_sentence.items())]
 
 

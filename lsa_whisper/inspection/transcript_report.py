@@ -22,6 +22,7 @@ from lsa_whisper.inspection.measures import coded_errors, measure_speakers
 from lsa_whisper.inspection.text_output import as_json, format_number
 from lsa_whisper.labels import NOT_TRANSCRIBED, Coverage, is_draft, read_coverage
 from lsa_whisper.labels.coverage import NOT_CHECKED
+from lsa_whisper.page.text import names_below
 from lsa_whisper.splice import DisfluencyProfile, count_profile
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.files import FailedFile
@@ -69,11 +70,12 @@ def _speaker_table(
 
     Many speakers fit better as rows than as columns, with those of a ``summary`` only.
     """
-    columns = [(file, code, row) for file, rows in measures.items() for code, row in rows.items()]
+    names_of_files = names_below(measures)
+    columns = [(names_of_files[file], code, row) for file, rows in measures.items() for code, row in rows.items()]
     if len(columns) > _SIDE_BY_SIDE:
-        lines = [[f"{Path(file).stem} {code}", *(cell(row, name) for name in summary)] for file, code, row in columns]
+        lines = [[f"{file} {code}", *(cell(row, name) for name in summary)] for file, code, row in columns]
         return TerminalTable(title, ["", *map(measure_name, summary)], lines), False
-    heads = [code if len(measures) == 1 else f"{Path(file).stem} {code}" for file, code, _ in columns]
+    heads = [code if len(measures) == 1 else f"{file} {code}" for file, code, _ in columns]
     lines = [[measure_name(name), *(cell(row, name) for _, _, row in columns)] for name in names]
     return TerminalTable(title, ["", *heads], lines), True
 
@@ -146,10 +148,11 @@ def _measures_of(measures: Mapping[str, Mapping[str, _Row]]) -> list[str]:
 
 def _error_codes(transcripts: Sequence[tuple[str, Transcript]]) -> Iterator[str]:
     """Yield a line for each speaker of a transcript with error codes: how often each code occurs."""
+    names = names_below([file for file, _ in transcripts])
     for file, transcript in transcripts:
         for code in dict.fromkeys(utterance.speaker for utterance in transcript.utterances):
             counts = coded_errors([own for own in transcript.utterances if own.speaker == code]).by_code
-            who = code if len(transcripts) == 1 else f"{Path(file).stem} {code}"
+            who = code if len(transcripts) == 1 else f"{names[file]} {code}"
             if counts:
                 yield f"error codes of {who}: {', '.join(f'{name} {count}' for name, count in counts.most_common())}"
 
@@ -164,7 +167,8 @@ def events_report(files: Sequence[Path], json: bool) -> str:
     rows = [row for file, transcript in transcripts for row in _events(file, transcript)]
     if json:
         return as_json([dict(zip(("file", *_EVENT_HEAD[1:]), row, strict=True)) for row in rows])
-    cells = ([Path(file).stem, str(line), *rest] for file, line, *rest in rows)
+    names = names_below([file for file, _ in transcripts])
+    cells = ([names[file], str(line), *rest] for file, line, *rest in rows)
     gap = any(read_coverage(transcript) != Coverage() for _, transcript in transcripts)
     title = f"{len(rows):,} disfluencies" if rows or not gap else f"disfluencies: {NOT_TRANSCRIBED}"
     return render_text(*banner_lines(transcripts), TerminalTable(title, _EVENT_HEAD, cells), *unread)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from lsa_whisper.errors import CorpusError
@@ -48,6 +49,16 @@ def text_table(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in rows)
     return "\n".join(line.rstrip() for line in lines)
+
+
+def names_below(files: Collection[str]) -> dict[str, str]:
+    """Return the names that tell ``files`` apart: their paths below the folder that they share, without extensions.
+
+    >>> names_below(["visits/ann/one.cha", "visits/ben/one.cha"])
+    {'visits/ann/one.cha': 'ann/one', 'visits/ben/one.cha': 'ben/one'}
+    """
+    root = os.path.commonpath([Path(file).parent for file in files]) if files else ""
+    return {file: Path(file).relative_to(root).with_suffix("").as_posix() for file in files}
 
 
 def column_names(paths: Sequence[Path], names: Sequence[str], *, noun: str, command: str) -> list[str]:

@@ -12,6 +12,7 @@ import pytest
 from lsa_whisper import chat
 from lsa_whisper.chat.flucalc import COUNTS
 from lsa_whisper.evaluation import evaluate
+from lsa_whisper.formats.convert import convert
 from lsa_whisper.inspection import inspect
 from lsa_whisper.inspection.left_out import _TOTALS
 from lsa_whisper.labels import NOT_TRANSCRIBED, Coverage, Labels
@@ -113,3 +114,24 @@ def test_a_transcript_of_a_real_stock_model_shows_no_zero(tmp_path):
     path = made.done[0].transcript
     path.write_text(re.sub(r" \[/\]", "", path.read_text()))  # what words alone show is counted
     verify_no_zero(path, tmp_path)
+
+
+def test_transcripts_of_one_name_are_told_apart_by_their_folders(draft, tmp_path):
+    for child in ("ann", "ben"):
+        (tmp_path / "visits" / child).mkdir(parents=True)
+        (tmp_path / "visits" / child / "one.cha").write_text(draft.read_text().replace("so this", "so &-um this"))
+    for report in ({}, {"measures": True}, {"events": True}):
+        text = inspect(tmp_path / "visits", **report)
+        assert "ann/one.cha, ben/one.cha" in text, report
+        assert text.count("ann/one") == 3, "the two banners and the table"
+
+
+def test_a_copy_that_no_longer_says_that_it_is_a_draft_is_named(draft, tmp_path):
+    """A TextGrid has no headers: converted back, its zeros would look like findings."""
+    draft.write_text(re.sub(r"(\d+_\d+)\n", "\x15\\1\x15\n", draft.read_text()))
+    text = convert([draft], tmp_path / "praat", format="textgrid").table()
+    assert "no person has checked it" in text and "headers" in text
+    back = convert([tmp_path / "praat"], tmp_path / "back", headers=draft)
+    assert back.notes == [] and "DRAFT" in inspect(back.files[0])
+    for kept in ("eaf", "docx"):
+        assert convert([draft], tmp_path / kept, format=kept).notes == [], kept
