@@ -130,7 +130,7 @@ def test_a_copy_that_no_longer_says_that_it_is_a_draft_is_named(draft, tmp_path)
     """A TextGrid has no headers: converted back, its zeros would look like findings."""
     draft.write_text(re.sub(r"(\d+_\d+)\n", "\x15\\1\x15\n", draft.read_text()))
     text = convert([draft], tmp_path / "praat", format="textgrid").table()
-    assert "no person has checked it" in text and "headers" in text
+    assert "no longer says that it is a draft" in text and "headers" in text
     back = convert([tmp_path / "praat"], tmp_path / "back", headers=draft)
     assert back.notes == [] and "DRAFT" in inspect(back.files[0])
     for kept in ("eaf", "docx"):

@@ -29,10 +29,6 @@ from lsa_whisper.system.umask import private_umask
 
 _LISTED = 20
 _COUNTED = ("utterances", "words", "marks", "times")
-_NOT_A_DRAFT = (
-    "the copy does not say that no person has checked it, and what its model leaves out: count in the original, "
-    "and give a copy converted back its headers (`headers`)"
-)
 
 
 @dataclass
@@ -192,7 +188,7 @@ def _convert_one(
         after = kept_counts(transcript, copy)
         losses += losses_of_writing(transcript, copy)
         if format != "docx" and is_draft(transcript) and not is_draft(copy):
-            notes.append(_NOT_A_DRAFT)
+            notes.append("the copy no longer says that it is a draft: count in the original, or restore its `headers`")
     if result.texts is not None:
         before = TranscriptCounts(result.texts, result.words, None, result.times)
     if lossless and losses:
