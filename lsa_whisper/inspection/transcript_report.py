@@ -216,7 +216,7 @@ def _rows(profile: DisfluencyProfile) -> list[list[str]]:
         [
             name.replace("_", " "),
             format_number(row.count),
-            format_number(100 * row.count / max(1, profile.fluent_words)),
+            format_number(profile.per_100_words(row.count)),
             format_number(row.initial, percent=True),
             format_number(float(row.words)),
             " ".join(map(str, row.silence_ms)) or "-",

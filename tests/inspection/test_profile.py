@@ -30,3 +30,10 @@ def test_counts_places_and_silences(tmp_path):
     assert found["classes"]["repetition"]["silence_ms"] == [250, 250, 250]
     assert found["classes"]["pause"]["silence_ms"] == []
     assert "40.00" in inspect(tmp_path, profile=True)
+
+
+def test_without_fluent_words_no_rate_is_given(tmp_path):
+    (tmp_path / "a.cha").write_text("*CHI:\t&-um &-uh .\n")
+    text = inspect(tmp_path, profile=True)
+    assert "filled pause" in text and "200" not in text
+    assert json.loads(inspect(tmp_path, profile=True, json=True))["classes"]["filled_pause"]["per_100_words"] is None
