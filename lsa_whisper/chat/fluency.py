@@ -41,8 +41,10 @@ class Fluency:
     syllables: int | None
 
     @property
-    def sld(self) -> int:
-        """Stuttering-like disfluencies."""
+    def sld(self) -> int | None:
+        """Stuttering-like disfluencies; ``None`` where repeated words may have one syllable or more."""
+        if self.syllables is None and self.counts["whole_word_repetition"]:
+            return None
         return self._in_group("sld") + self.counts["monosyllabic_whole_word_repetition"]
 
     @property
@@ -63,7 +65,7 @@ class Fluency:
     def as_dict(self) -> dict[str, Any]:
         """Return counts and rates, ready for JSON; a rate with an unknown or zero denominator is ``None``."""
         return {
-            "counts": dict(self.counts),
+            "counts": self.counts | ({} if self.sld is not None else {"monosyllabic_whole_word_repetition": None}),
             "utterances": self.utterances,
             "words": self.words,
             "syllables": self.syllables,
@@ -77,8 +79,8 @@ class Fluency:
         }
 
 
-def _rate_per_100(count: int, of: int | None) -> float | None:
-    return 100 * count / of if of else None
+def _rate_per_100(count: int | None, of: int | None) -> float | None:
+    return 100 * count / of if of and count is not None else None
 
 
 def count_disfluencies(

@@ -120,8 +120,11 @@ def test_the_words_of_flucalc_are_the_items_of_real_mor_tiers(real_files):
 def test_a_language_whose_syllables_are_unknown():
     row = parse("@Languages:\theb\n*PAR:\tha [/] ha kelev .\n").fluency()["PAR"].as_dict()
     assert row["counts"]["whole_word_repetition"] == 1
-    assert row["counts"]["monosyllabic_whole_word_repetition"] == 0
-    assert row["syllables"] is None and row["weighted_sld"] is None
+    unknown = [row["counts"]["monosyllabic_whole_word_repetition"]]
+    unknown += [row[name] for name in ("syllables", "sld", "sld_per_100_words", "weighted_sld")]
+    assert unknown == [None] * 5 and row["td"] == 0
+    fluent = parse("@Languages:\theb\n*PAR:\tha kelev .\n").fluency()["PAR"].as_dict()
+    assert (fluent["sld"], fluent["sld_per_100_words"]) == (0, 0.0), "nothing was repeated"
 
 
 def test_an_unknown_mode():

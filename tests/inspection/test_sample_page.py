@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -121,6 +122,18 @@ def test_markup_stays_text_and_times_may_be_absent(tmp_path):
     assert json.loads(inspect(path, out=out, json=True))["CHI"]["utterances"] == 2
     text = out.read_text()
     assert "<script" not in text and "broken_in" in text and "the transcript has no times" in text
+
+
+def test_speakers_without_known_syllables_make_the_rate_of_all_unknown(tmp_path, monkeypatch):
+    (tmp_path / "a.cha").write_text(session("2;01.", "Ann"))
+    arabic = session("2;01.", "Lea").replace("eng", "ara").replace("I want [/] want (.) it", "أنا أريد [/] أريد")
+    (tmp_path / "b.cha").write_text(re.sub("%wor.*\n|[a-z+&-]+ do dog ", "", arabic))
+    monkeypatch.chdir(tmp_path)
+    inspect(Path(), out=Path("page.html"))
+    text = Path("page.html").read_text(encoding="utf-8")
+    assert f"<h1>Language sample: {tmp_path.name}</h1>" in text, "the folder is named, not its dot"
+    head, cells = (rows(text, "Disfluencies by class")[name] for name in ("", "repetitions"))
+    assert dict(zip(head, cells, strict=True))["Target Child per 100 syllables"] == "-" and "2" in cells
 
 
 def test_a_page_that_cannot_be_written_is_a_sentence(tmp_path):

@@ -118,7 +118,7 @@ class _Counts:
 
     events: Counter[Disfluency]
     words: int
-    syllables: int
+    syllables: int  # 0: not known of everyone
     coverage: Coverage
 
     @classmethod
@@ -130,11 +130,11 @@ class _Counts:
             if utterance.speaker == speaker.code
             for event in utterance.reading.events
         )
-        words, syllables = (
-            sum(speaker.measures.disfluency[what] or 0 for _, speaker in speakers) for what in ("words", "syllables")
-        )
+        counts = [speaker.measures.disfluency for _, speaker in speakers]
+        is_known = all(own["syllables"] is not None for own in counts if own["words"])
+        words, syllables = (sum(own[what] or 0 for own in counts) for what in ("words", "syllables"))
         coverage = reduce(or_, (speaker.measures.coverage for _, speaker in speakers), Coverage())
-        return cls(events, words, syllables, coverage)
+        return cls(events, words, syllables if is_known else 0, coverage)
 
     def cells(self, kind: Disfluency) -> Iterator[str]:
         """Yield the number of a class, and its rates per 100 words and per 100 syllables, if all were transcribed."""
