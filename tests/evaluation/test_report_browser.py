@@ -239,6 +239,14 @@ def summary(report):
     return report.replace("report.html", "summary.html")
 
 
+def test_the_counts_of_the_summary_are_visible_on_a_telephone(chromium, summary):
+    page = chromium.new_page(viewport={"width": 390, "height": 800})
+    page.goto(summary)
+    hidden = "[...document.querySelectorAll('.scroll')].map(table => table.scrollWidth - table.clientWidth)"
+    assert page.evaluate(hidden) == [0]
+    page.close()
+
+
 def test_a_page_of_three_systems_is_one_page(chromium, tmp_path):
     kinds = "&-um a [/] a &+b the [//] that s:o (.) ≠no pi^zza ↫b↫ball &~goo I [///] we it [/-] go ."
     people = [Participant("CHI", "Target_Child")]
