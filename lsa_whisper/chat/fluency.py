@@ -43,9 +43,8 @@ class Fluency:
     @property
     def sld(self) -> int | None:
         """Stuttering-like disfluencies; ``None`` where repeated words may have one syllable or more."""
-        if self.syllables is None and self.counts["whole_word_repetition"]:
-            return None
-        return self._in_group("sld") + self.counts["monosyllabic_whole_word_repetition"]
+        unknown = self.syllables is None and self.counts["whole_word_repetition"]
+        return None if unknown else self._in_group("sld") + self.counts["monosyllabic_whole_word_repetition"]
 
     @property
     def td(self) -> int:

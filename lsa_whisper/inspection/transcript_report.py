@@ -215,11 +215,11 @@ def _rows(profile: DisfluencyProfile) -> list[list[str]]:
     return [
         [
             name.replace("_", " "),
-            format_number(row.count),
-            format_number(profile.per_100_words(row.count)),
-            format_number(row.initial, percent=True),
-            format_number(float(row.words)),
-            " ".join(map(str, row.silence_ms)) or "-",
+            format_number(row["count"]),
+            format_number(row["per_100_words"]),
+            format_number(row["initial"], percent=True),
+            format_number(float(row["words"])),
+            " ".join(map(str, row["silence_ms"])) or "-",
         ]
-        for name, row in profile.classes.items()
+        for name, row in profile.as_dict()["classes"].items()
     ]

@@ -71,14 +71,12 @@ class DisfluencyProfile:
         counts = {Disfluency(name): row.count for name, row in self.classes.items() if row.count}
         return {kind: HARD_CLASSES.get(kind, 1.0) * count**0.5 for kind, count in counts.items()}
 
-    def per_100_words(self, count: int) -> float | None:
-        """Return a rate; ``None`` without fluent words."""
-        return round(100 * count / self.fluent_words, 3) if self.fluent_words else None
-
     def as_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON, with the rate of each class."""
+        words = self.fluent_words
         classes = {
-            name: asdict(row) | {"per_100_words": self.per_100_words(row.count)} for name, row in self.classes.items()
+            name: asdict(row) | {"per_100_words": round(100 * row.count / words, 3) if words else None}
+            for name, row in self.classes.items()
         }
         return {"fluent_words": self.fluent_words, "classes": classes, "pauses": dict(self.pauses)}
 
