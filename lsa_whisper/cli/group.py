@@ -118,8 +118,8 @@ def _in_one_sentence(error: click.UsageError) -> str:
     """Return what is wrong with what was typed, and where its help is."""
     sentence = error.format_message().rstrip(".")
     sentence += " (a name with spaces needs quotes)" if "unexpected extra argument" in sentence else ""
-    path = error.ctx.command_path.split()[1:] if error.ctx else []
-    return f"{sentence}; see '{' '.join(['lsa-whisper', *path, '--help'])}'"
+    path = error.ctx.command_path.removeprefix(error.ctx.find_root().command_path) if error.ctx else ""
+    return f"{sentence}; see 'lsa-whisper{path} --help'"
 
 
 @click.group(

@@ -18,3 +18,10 @@ def test_each_caller_reads_what_it_typed(tmp_path):
     typed = CliRunner().invoke(main, ["align", str(transcript), "--in-place", "-o", str(out)])
     assert typed.exit_code == 1
     assert typed.stderr == "lsa-whisper: --in-place writes into the transcripts themselves; leave out --out\n"
+
+
+def test_the_help_that_a_mistake_names_is_the_programs_however_it_was_started():
+    """``python -m lsa_whisper`` is a name of several words."""
+    for program in ("lsa-whisper", "python -m lsa_whisper"):
+        done = CliRunner().invoke(main, ["recipes", "shwo"], prog_name=program)
+        assert done.stderr.endswith("; see 'lsa-whisper recipes --help'\n"), done.stderr
