@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,7 +77,7 @@ def _stray(raw: str, first: str, number: int, path: str | None) -> Problem:
 
 
 def read(path: str | Path, *, strict: bool = False) -> Transcript:
-    """Return the transcript in the file at ``path``: UTF-8, UTF-16 with a BOM, or else Latin-1 (reported as a problem).
+    """Return the transcript in the file at ``path``: UTF-8, UTF-16 with a BOM, or else Windows-1252 (a problem).
 
     Raises:
         ChatSyntaxError: The file cannot be opened; or at the first problem, if ``strict``.
@@ -92,18 +93,21 @@ def read(path: str | Path, *, strict: bool = False) -> Transcript:
     text, encoding = _decode(data)
     transcript = parse(text, path=str(path), strict=strict)
     transcript.encoding = encoding
-    if encoding == "latin-1":
-        message = "not UTF-8, read as Latin-1"
+    if encoding in _OLD_ENCODINGS:
+        message = "not UTF-8, read as Windows-1252"
         if strict:
             raise ChatSyntaxError(f"{message}; save it as UTF-8", path=str(path), line=1, column=1)
         transcript.found.append(Problem(str(path), 1, 1, "encoding", message))
     return transcript
 
 
+_OLD_ENCODINGS = ("cp1252", "latin-1")
+"""Windows-1252 is Latin-1 with typographic apostrophes and the like; it has no characters for five bytes."""
+
+
 def _decode(data: bytes) -> tuple[str, str]:
-    encodings = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
-    encoding = encodings.get(data[:2], "utf-8")
-    try:
-        return data.decode(encoding), encoding
-    except UnicodeDecodeError:
-        return data.decode("latin-1"), "latin-1"
+    marked = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+    for encoding in (marked.get(data[:2], "utf-8"), *_OLD_ENCODINGS):
+        with contextlib.suppress(UnicodeDecodeError):
+            return data.decode(encoding), encoding
+    raise AssertionError("Latin-1 has a character for each byte")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import soundfile as sf
 
 from lsa_whisper.audio import Recording
-from lsa_whisper.chat import Disfluency, Utterance
+from lsa_whisper.chat import Disfluency, Transcript, Utterance
 from lsa_whisper.corpus import Session
 from lsa_whisper.corpus.bullets import count_typed_bullets
 from lsa_whisper.corpus.speaker_groups import pattern_for, propose_groups
@@ -166,6 +166,7 @@ def _excerpts(recording: Recording) -> Iterator[npt.NDArray[np.float32]]:
 
 
 OVERLAPPING_S, SPEECH_S = "overlapping_s", "speech_s"
+NOT_UNICODE = "not_unicode"
 UNMARKED, MARKED = "unmarked_repetitions", "marked_repetitions"
 _MIN_OVERLAP = 0.05
 """Share of the speech from which overlaps are told."""
@@ -174,8 +175,9 @@ _MIN_UNMARKED = 3
 and the same clips with marks 0."""
 
 
-def session_facts(utterances: Sequence[Utterance], language: str) -> dict[str, float]:
-    """Return what the labels of a session cannot show: seconds of overlapping speech, repetitions without ``[/]``."""
+def session_facts(transcript: Transcript, language: str) -> dict[str, float]:
+    """Return what labels do not show: seconds of overlapping speech, repetitions without ``[/]``, an old encoding."""
+    utterances = transcript.utterances
     spans = sorted((utterance.span for utterance in utterances if utterance.span), key=lambda span: span.start_ms)
     events = [event.kind for utterance in utterances for event in utterance.events()]
     return {
@@ -183,6 +185,7 @@ def session_facts(utterances: Sequence[Utterance], language: str) -> dict[str, f
         SPEECH_S: sum(span.duration_ms for span in spans) / 1000,
         UNMARKED: sum(_unmarked(utterance, language) for utterance in utterances if "[/" not in utterance.text),
         MARKED: events.count(Disfluency.REPETITION),
+        NOT_UNICODE: not transcript.encoding.startswith("utf"),
     }
 
 
@@ -200,6 +203,11 @@ def session_notes(totals: Mapping[str, float]) -> list[str]:
         notes.append(
             f"{unmarked} places repeat words without [/] (with it: {marked}), and a model would learn that these are "
             "not disfluencies; if they are, 'lsa-whisper mark' sets the codes"
+        )
+    if number := int(totals.get(NOT_UNICODE, 0)):
+        notes.append(
+            f"{number} transcripts are not UTF-8, so that letters and marks may be wrong in the labels; 'lsa-whisper "
+            "inspect --check' names them: save them as UTF-8"
         )
     return notes
 

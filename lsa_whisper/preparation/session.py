@@ -140,7 +140,7 @@ def process_session(session: Session, split: str, options: PrepareOptions) -> Se
         members = tuple(_source(member, session) for member in window.members)
         rows.append(WindowRow(segment, digest, members, _counts(window.members, roles)))
     rejected = tuple(_source(candidate, session) for candidate in candidates if candidate.reason)
-    return SessionResult(tuple(rows), rejected, session_facts(transcript.utterances, session.language))
+    return SessionResult(tuple(rows), rejected, session_facts(transcript, session.language))
 
 
 def _segment(window: Window, before: Window | None, session: Session, split: str, options: PrepareOptions) -> Segment:

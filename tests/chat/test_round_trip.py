@@ -78,6 +78,8 @@ def test_strict_raises_exactly_when_there_is_a_problem(text):
         b"\xef\xbb\xbf@UTF8\r\n@Begin\r\n*A:\tna\xc3\xafve .\r\n@End\r\n",
         "@UTF8\n*A:\tnaïve .\n".encode("utf-16"),
         b"@Begin\r*A:\tna\xefve .\r@End",
+        b"@Comment:\tdon\x92t\n*A:\tna\xefve .\n",
+        b"@Comment:\t\x81\n*A:\tna\xefve .\n",
         b"",
         b"*A:\tone\n\ttwo\n\tthree . \x1512_34\x15\n%com:\tx\n\ty\n\n*B:\tz",
     ],
@@ -90,6 +92,12 @@ def test_encodings_and_line_ends(data, tmp_path):
     if b"\xef" in data or b"\xff\xfe" in data:
         assert transcript.utterances[0].verbatim() == ["naïve"]
     assert any(problem.code == "encoding" for problem in transcript.problems) == (b"na\xefve" in data)
+
+
+def test_an_apostrophe_of_windows_is_one(tmp_path):
+    """Latin-1 has a control character there, without which ``don't`` would be the word ``dont``."""
+    (tmp_path / "old.cha").write_bytes(b"*A:\tI don\x92t .\n")
+    assert read(tmp_path / "old.cha").utterances[0].verbatim() == ["I", "don't"]
 
 
 def test_strict_takes_no_file_that_is_not_utf_8(tmp_path):
