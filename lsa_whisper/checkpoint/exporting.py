@@ -12,7 +12,7 @@ from typing import Any
 from lsa_whisper.checkpoint.converted import require_ctranslate2
 from lsa_whisper.checkpoint.exporting_ct2 import any_language, convert
 from lsa_whisper.checkpoint.exporting_ggml import GGML_DTYPE, GGML_FILE, write_ggml
-from lsa_whisper.checkpoint.folder import METADATA_FILE, TRANSFORMERS_4_FILES, atomic_folder, digest
+from lsa_whisper.checkpoint.folder import METADATA_FILE, TRANSFORMERS_4_FILES, atomic_folder, digest, verify_replaceable
 from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.overview import overview_line
 from lsa_whisper.checkpoint.saving import save
@@ -32,7 +32,7 @@ def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "h
 
     Args:
         checkpoint: A loaded checkpoint, or the folder to load.
-        out: The folder to write; a checkpoint in it is replaced.
+        out: The folder to write; a checkpoint in it is replaced, unless it is the one that is exported.
         to: ``hf`` (a Hugging Face folder, as Batchalign reads it), ``ct2`` (CTranslate2, as faster-whisper reads it) or
             ``ggml`` (a file for whisper.cpp).
         dtype: ``float32`` by default, or ``float16`` or ``bfloat16`` for half the size; a loaded checkpoint keeps its
@@ -47,13 +47,16 @@ def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "h
         raise CheckpointError(f"cannot export to {to!r}: choose {', '.join(EXPORT_FORMATS)}")
     if to == "ggml" and dtype not in (None, GGML_DTYPE):
         raise CheckpointError(f"whisper.cpp computes in {GGML_DTYPE}, not in {dtype}; leave `dtype` out")
-    dtype = dtype or "float32"
+    dtype, out = dtype or "float32", Path(out)
+    source = checkpoint.path if isinstance(checkpoint, Checkpoint) else checkpoint
+    if out.exists() and Path(source).resolve() == out.resolve():
+        raise CheckpointError(f"{out}: is the checkpoint itself, and would be replaced; choose another output folder")
+    verify_replaceable(out)
     if to == "ct2":
         require_ctranslate2("export to ct2")
     if not isinstance(checkpoint, Checkpoint):
         print_progress(overview_line(checkpoint))
         checkpoint = load(checkpoint, dtype=dtype if to == "hf" else "float32")
-    out = Path(out)
     with atomic_folder(out) as partial, tempfile.TemporaryDirectory(dir=partial) as scratch:
         origin = {**checkpoint.provenance, "exported_from": Path(checkpoint.path).name}
         checkpoint = dataclasses.replace(checkpoint, provenance=origin)

@@ -104,9 +104,13 @@ def verify_replaceable(out: Path) -> None:
     """Check that a checkpoint can be written to ``out``.
 
     Raises:
-        CheckpointError: ``out`` holds something that is not a checkpoint.
+        CheckpointError: ``out`` holds something that is not a checkpoint, or cannot be looked into.
     """
-    if out.exists() and not (out.is_dir() and _replaceable(out)):
+    try:
+        is_free = not out.exists() or (out.is_dir() and _replaceable(out))
+    except OSError as error:
+        raise CheckpointError(f"{out}: {error.strerror}; choose another folder") from error
+    if not is_free:
         raise CheckpointError(f"{out}: exists and is not a checkpoint; choose another folder or remove it")
 
 

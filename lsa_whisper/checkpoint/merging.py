@@ -19,7 +19,7 @@ from typing import Any
 
 from lsa_whisper.checkpoint.description import MODEL_SIZES
 from lsa_whisper.checkpoint.exporting import write_verified
-from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder, digest
+from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder, digest, verify_replaceable
 from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.overview import overview_line
 from lsa_whisper.checkpoint.verification import is_local
@@ -136,6 +136,7 @@ def _check_places(names: Sequence[str], out: Path) -> None:
         raise CheckpointError(f"{twice}: named twice; name each checkpoint once and give it a `weight`")
     if out.resolve() in folders:
         raise CheckpointError(f"{out}: is one of the checkpoints to merge; choose another output folder")
+    verify_replaceable(out)
 
 
 def _average(names: Sequence[str], shares: Sequence[float]) -> tuple[Checkpoint, list[MergedSource]]:

@@ -106,6 +106,27 @@ def test_a_round_trip_keeps_logits_and_text(folder, tmp_path):
     assert expected | {"tokenizer.json", "lsa_whisper.json"} <= {path.name for path in out.iterdir()}
 
 
+@pytest.mark.parametrize("to", ["hf", "ct2", "ggml"])
+def test_export_does_not_replace_what_it_exports(folder, tmp_path, monkeypatch, to):
+    """An adapter would be gone once it is merged, and trained weights once they are of eight bits."""
+    monkeypatch.chdir(folder.parent)
+    before = checkpoint.digest(folder)
+    for source in (folder, checkpoint.load(folder)):
+        with pytest.raises(CheckpointError, match="is the checkpoint itself"):
+            checkpoint.export(source, folder.name, to=to)
+    assert checkpoint.digest(folder) == before
+
+
+def test_a_folder_of_something_else_is_refused_before_a_model_is_loaded(folder, tmp_path, monkeypatch):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "cat.jpg").touch()
+    for module in ("exporting", "merging"):
+        monkeypatch.setattr(f"lsa_whisper.checkpoint.{module}.load", lambda *_, **__: pytest.fail("a model is loaded"))
+    for write in (lambda out: checkpoint.export(folder, out), lambda out: checkpoint.merge([folder, "other"], out)):
+        with pytest.raises(CheckpointError, match="photos: exists and is not a checkpoint"):
+            write(tmp_path / "photos")
+
+
 def test_export_finds_weights_that_changed_on_the_way(folder, tmp_path, monkeypatch):
     from lsa_whisper.checkpoint import exporting
 

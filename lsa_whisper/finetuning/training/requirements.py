@@ -169,8 +169,6 @@ def out_problems(recipe: Recipe) -> Iterator[str]:
         verify_replaceable(out)
     except CheckpointError as error:
         yield f"out: {error}"
-    except OSError as error:
-        yield f"out: {out}: {error.strerror}; choose another folder"
 
 
 def _overlaps(recipe: Recipe, out: Path, unfinished: Path) -> Iterator[str]:
