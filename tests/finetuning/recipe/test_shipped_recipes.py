@@ -114,3 +114,10 @@ def test_it_trains_a_step(path, windows, tiny_base, tmp_path, environment):
     else:
         finetune(path, set=overrides, report=lambda _: None)
     assert checkpoint.load(tmp_path / "out").model.config.d_model == 16
+
+
+@pytest.mark.parametrize("script", sorted((RECIPES[0].parent / "slurm").glob("*.sbatch")), ids=lambda path: path.stem)
+def test_a_job_passes_its_cores_on_to_the_step(script):
+    """``srun`` does not take them from ``sbatch``: all processes and data workers would share a single core."""
+    steps = [line for line in script.read_text().splitlines() if line.startswith("srun ")]
+    assert steps and all('--cpus-per-task="$SLURM_CPUS_PER_TASK"' in step for step in steps)
