@@ -228,3 +228,20 @@ def test_a_prompt_is_trained_behind_and_kept(windows, scratch_recipe, tmp_path):
     assert not checkpoint.has_timestamps(loaded.tokenizer, loaded.model.generation_config) or not stamps
     again = run(tmp_path / "again.yaml", scratch_recipe(tmp_path / "train.jsonl", tmp_path / "again"))
     assert checkpoint.load(again.out).labels == Labels("chat", timestamps=False)
+
+
+def test_a_run_that_diverged_or_replaces_a_model_says_so(base, windows, tmp_path):
+    """Training ends at the last step even where every step made the model worse."""
+    recipe = f"""
+data: {{train: '{windows}'}}
+out: '{tmp_path}/out'
+model: {{base: '{base}'}}
+training: {{use_cpu: true, learning_rate: RATE, max_steps: 3, logging_steps: 1}}
+"""
+    for rate, diverged, replaced in (("1e-5", False, False), ("5", True, True)):
+        lines: list[str] = []
+        path = tmp_path / "recipe.yaml"
+        path.write_text(recipe.replace("RATE", rate))
+        finetune(path, report=lines.append)
+        assert any("training has diverged" in line for line in lines) is diverged, lines
+        assert any(line.startswith(f"{tmp_path}/out: holds another model") for line in lines) is replaced, lines

@@ -69,12 +69,13 @@ def shorten_socket_paths() -> None:
 
 
 LOG = "libraries.log"
+_LOGGERS = ("DeepSpeed", "transformers.trainer")
 _OURS = str(Path(__file__).parents[2])
 
 
 @contextmanager
 def keep_library_messages(out: Path, unfinished: Path) -> Iterator[None]:
-    """Keep the warnings of libraries and the lines of DeepSpeed in the block, and add them to ``libraries.log``.
+    """Keep the warnings of libraries and the lines of some of their logs in the block; add them to ``libraries.log``.
 
     The file is in the folder of the run: ``out`` if it was finished, else ``unfinished``. Without either, and on
     other ranks than the first, whose output is kept anyway, the lines go to standard error. Our own warnings are shown.
@@ -82,7 +83,7 @@ def keep_library_messages(out: Path, unfinished: Path) -> Iterator[None]:
     from transformers.utils import logging as transformers_logging
 
     messages: list[str] = []
-    deepspeed, show = logging.getLogger("DeepSpeed"), warnings.showwarning
+    loggers, show = [logging.getLogger(name) for name in _LOGGERS], warnings.showwarning
     bars = transformers_logging.is_progress_bar_enabled()
 
     def keep(
@@ -102,14 +103,16 @@ def keep_library_messages(out: Path, unfinished: Path) -> Iterator[None]:
         messages.append(f"{record.levelname}: {record.getMessage()}\n")
         return False
 
-    deepspeed.addFilter(divert)
+    for logger in loggers:
+        logger.addFilter(divert)
     warnings.showwarning = keep
     transformers_logging.disable_progress_bar()
     try:
         yield
     finally:
         warnings.showwarning = show
-        deepspeed.removeFilter(divert)
+        for logger in loggers:
+            logger.removeFilter(divert)
         if bars:
             transformers_logging.enable_progress_bar()
         _write("".join(messages), next((folder for folder in (out, unfinished) if folder.is_dir()), None))

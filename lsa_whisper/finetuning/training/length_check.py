@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -146,4 +146,21 @@ def unusual_rate(recipe: Recipe) -> str | None:
     return (
         f"training.learning_rate: {rate:g} is far {above} what trains Whisper (about 1e-5 for all weights, 1e-3 for a "
         f"LoRA); expect {expect}"
+    )
+
+
+def divergence(losses: Sequence[float], guessing: float) -> str | None:
+    """Return that a run has diverged by its logged losses; ``guessing`` is that of equally probable tokens.
+
+    >>> divergence([2.5, 0.8, 6.1], 10.9)
+    'the loss has risen from 0.8 to 6.1: training has diverged, and this model is worse than its base; remove it, ...'
+    >>> divergence([2.5, 0.8, 0.9], 10.9), divergence([], 10.9)
+    (None, None)
+    """
+    if not losses or losses[-1] <= min(guessing, max(1.0, 2 * min(losses))):
+        return None
+    change = f"has risen from {min(losses):.3g} to" if min(losses) < losses[-1] else "is"
+    return (
+        f"the loss {change} {losses[-1]:.3g}: training has diverged, and this model is worse than its base; remove it, "
+        "and train again with a lower training.learning_rate"
     )

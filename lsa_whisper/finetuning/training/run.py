@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import math
 import os
 import shutil
 import signal
@@ -19,7 +20,7 @@ from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder, remove_f
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.finetuning.distributed.division import finish_distributed, reset_distributed
 from lsa_whisper.finetuning.distributed.ranks import rank, report_lost_rank, restored_environment
-from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.recipe import LossSettings, Recipe
 from lsa_whisper.finetuning.settings.values import HARMLESS, changes
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.training import Finetuned
@@ -27,7 +28,7 @@ from lsa_whisper.finetuning.training.callbacks import StopOnSignal
 from lsa_whisper.finetuning.training.data_check import check_data
 from lsa_whisper.finetuning.training.dev_evaluation import manifest_labels
 from lsa_whisper.finetuning.training.environment import allocator_environment, shorten_socket_paths, tf32_remark
-from lsa_whisper.finetuning.training.length_check import data_remarks, unusual_rate
+from lsa_whisper.finetuning.training.length_check import data_remarks, divergence, unusual_rate
 from lsa_whisper.finetuning.training.memory_limits import preflight, train_within_memory
 from lsa_whisper.finetuning.training.model import prepare_for_training, starting_checkpoint
 from lsa_whisper.finetuning.training.requirements import check_requirements
@@ -78,6 +79,8 @@ def _checked(recipe: Recipe, report: Callable[[str], None], *, force: bool) -> F
         preflight(recipe, tell)
     if remark := tf32_remark(recipe):
         tell(remark)
+    if out.is_dir() and any(out.iterdir()):
+        tell(f"{out}: holds another model already, which is replaced when this run ends; -o names another folder")
     if recipe.data.workers:
         shorten_socket_paths()
     with convert_disk_errors(out, CheckpointError), _only_run(out), report_lost_rank():
@@ -153,6 +156,11 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
     trainer.finish_average()
     losses = [row["loss"] for row in trainer.state.log_history if "loss" in row]  # those before a stop, too
     record |= {"steps": result.global_step, "loss": losses[-1] if losses else None}
+    if recipe.model.base and not trainer.args.load_best_model_at_end:
+        is_plain = recipe.loss == LossSettings() and not recipe.model.ctc_weight
+        guessing = math.log(start.model.config.vocab_size) if is_plain else math.inf
+        if warning := divergence(losses, guessing):
+            report(warning)
     record |= {"changes": trainer.identity["changes"]} if trainer.identity["changes"] else {}
     if trainer.state.best_global_step is not None:
         record["best"] = {

@@ -1,6 +1,6 @@
 """What a run sets in its process for torch, the GPU and the data workers, and where warnings of libraries go.
 
-Warnings of libraries and lines of DeepSpeed go to the log of the run; our own warnings are shown.
+Warnings of libraries and lines of some of their logs go to the log of the run; our own warnings are shown.
 """
 
 from __future__ import annotations
@@ -80,6 +80,7 @@ def test_data_workers_return_tensors_where_the_temporary_folder_has_a_long_name(
 def warn_as_libraries_do():
     warnings.warn_explicit("is deprecated", FutureWarning, "/site-packages/library/module.py", 7)
     logging.getLogger("DeepSpeed").warning("Setting accelerator to %s", "CPU")
+    logging.getLogger("transformers.trainer").warning("There were missing keys in the checkpoint model loaded")
 
 
 @pytest.mark.parametrize("finished", [True, False])
@@ -90,6 +91,7 @@ def test_messages_are_kept_in_the_folder_of_the_run(tmp_path, capfd, finished):
         (out if finished else unfinished).mkdir()
     log = ((out if finished else unfinished) / LOG).read_text()
     assert "module.py:7: FutureWarning: is deprecated" in log and "WARNING: Setting accelerator to CPU" in log
+    assert "WARNING: There were missing keys" in log  # tied weights are saved once
     assert capfd.readouterr() == ("", "")
 
 
