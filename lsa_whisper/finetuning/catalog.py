@@ -10,7 +10,6 @@ from pathlib import Path
 from lsa_whisper.errors import CheckpointError, RecipeError
 from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.memory import Hardware, estimate_run
-from lsa_whisper.system.shipped import NANO, shipped
 from lsa_whisper.system.shipped import recipes as shipped_recipes
 
 
@@ -84,22 +83,16 @@ def find_recipe(name: str) -> Path:
     raise RecipeError(f"{name}: no such recipe{hint}; 'lsa-whisper recipes' lists those that are shipped")
 
 
-def overrides_for(path: Path) -> list[str]:
-    """Return what a recipe needs to find the shipped model from any folder; nothing if it names another model."""
-    base = recipes.read_recipe(path).model.base
-    return [f"model.base={recipes.quote_override(shipped(NANO))}"] if base == NANO and not Path(NANO).exists() else []
-
-
 def _entry(name: str, path: Path) -> CatalogEntry:
     text = path.read_text("utf-8")
-    recipe = recipes.read_recipe(path, set=overrides_for(path))
+    recipe = recipes.read_recipe(path)
     gpus = 0 if recipe.training.use_cpu else _gpus(text)
     try:
         plan = estimate_run(recipe, Hardware(gpus))
         needs = plan.name, plan.gpu_gib if gpus else 0.0, plan.host_gib
     except CheckpointError:  # a checkout without the model
         needs = recipe.strategy, 0.0, 0.0
-    return CatalogEntry(name, _purpose(text), recipes.read_recipe(path).model.base or "", needs[0], gpus, *needs[1:])
+    return CatalogEntry(name, _purpose(text), recipe.model.base or "", needs[0], gpus, *needs[1:])
 
 
 def _purpose(text: str) -> str:

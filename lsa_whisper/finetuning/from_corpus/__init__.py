@@ -20,7 +20,7 @@ from lsa_whisper.errors import CorpusError, RecipeError
 from lsa_whisper.finetuning import Finetuned
 from lsa_whisper.finetuning import finetune as finetune_by_recipe
 from lsa_whisper.finetuning import recipe as recipes
-from lsa_whisper.finetuning.catalog import find_recipe, overrides_for
+from lsa_whisper.finetuning.catalog import find_recipe
 from lsa_whisper.finetuning.distributed.launch import LAUNCHER
 from lsa_whisper.finetuning.from_corpus.method import (
     LITTLE_H,
@@ -82,8 +82,8 @@ def finetune(
     report = report or print_progress
     kind = kind_of_source(source)
     if kind is SourceKind.RECIPE:
-        recipe, overrides = _named_recipe(str(source))
-        overrides += [f"model.base={recipes.quote_override(model)}"] if model else []
+        recipe = _named_recipe(str(source))
+        overrides = [f"model.base={recipes.quote_override(model)}"] if model else []
     else:
         recipes.verify_overrides(set)  # before minutes of preparing
         folder = Path(source)
@@ -133,14 +133,13 @@ def new_recipe(
     return out
 
 
-def _named_recipe(source: str) -> tuple[Path, list[str]]:
-    """Return the path of a recipe given by path or name, and the overrides that a shipped one needs."""
+def _named_recipe(source: str) -> Path:
+    """Return the path of a recipe given by path or name."""
     if Path(source).exists() or Path(source).suffix in (".yaml", ".yml"):
         if Path(source).suffix not in (".yaml", ".yml"):
             raise RecipeError(f"{source}: is not a recipe (.yaml); name a folder of transcripts and recordings, or one")
-        return Path(source), []
-    path = find_recipe(source)
-    return path, overrides_for(path)
+        return Path(source)
+    return find_recipe(source)
 
 
 def _planned_recipe(

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
+from lsa_whisper.checkpoint.choice import resolve_model
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.memory import configuration as choice
@@ -38,8 +39,8 @@ def estimate_memory(
     """Return the memory that each training configuration of ``model`` needs.
 
     Args:
-        model: A published model (``tiny`` ... ``large-v3``, ``turbo``, ``small.en``, ``distil-large-v3``) or a
-            checkpoint directory.
+        model: A published model (``tiny`` ... ``large-v3``, ``turbo``, ``small.en``, ``distil-large-v3``), ``nano``, or
+            a checkpoint directory.
         recipe: Recipe whose adapter, trained weights, batch, checkpointing and workers replace the defaults.
         set: Overrides for the recipe.
         gpus: Number of GPUs; 0 trains on the CPU.
@@ -54,7 +55,8 @@ def estimate_memory(
     """
     _check_numbers(gpus, gpu_memory, host_memory, batch_size, label_tokens)
     settings = recipes.read_recipe(Path(recipe), set=set) if recipe else None
-    shape = adapted_shape(shape_of(model), settings.model) if settings else shape_of(model)
+    shape = shape_of(str(resolve_model(model)))
+    shape = adapted_shape(shape, settings.model) if settings else shape
     host = available_memory_gib() if gpus == 0 and host_memory is None else host_memory
     hardware = Hardware(gpus, gpu_memory, host)
     job = _job(shape, hardware, settings) if settings else TrainingJob(shape, hardware)

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 
 import yaml
 
+from lsa_whisper.checkpoint.choice import resolve_model
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.recipe.schema import Recipe, recipe_values
 from lsa_whisper.finetuning.recipe.trainer_args import place_of
@@ -106,7 +107,7 @@ def _build(raw: dict[str, Any], overrides: Sequence[str], path: str) -> Recipe:
     problems: list[str] = []
     for override in overrides:
         apply_override(raw, override, problems)
-    values, faulty = read_fields(Recipe, _with_manifests(raw), "", problems)
+    values, faulty = read_fields(Recipe, _with_places(raw), "", problems)
     required: dict[str, Any] = {"data": DataSettings("t"), "out": "o", "model": ModelSettings("m")}
     recipe = Recipe(**required | values)
     problems += problems_of(recipe, faulty)
@@ -127,9 +128,11 @@ def list_problems(path: str, problems: Sequence[str]) -> str:
     return f"{path}: {lines[0]}" if len(lines) == 1 else "\n  ".join([f"{path}: {len(lines)} problems", *lines])
 
 
-def _with_manifests(raw: Any) -> Any:
-    """Return the recipe with the manifests of a folder that ``data`` names in place of one."""
-    data = raw.get("data") if isinstance(raw, dict) else None
+def _with_places(raw: Any) -> Any:
+    """Return the recipe with the model of a short name, and the manifests of a folder that ``data`` names."""
+    model, data = (raw.get("model"), raw.get("data")) if isinstance(raw, dict) else (None, None)
+    if isinstance(model, dict) and isinstance(base := model.get("base"), str) and not path_problem(base):
+        raw = raw | {"model": model | {"base": str(resolve_model(base))}}
     if not isinstance(data, dict) or not isinstance(data.get("train"), str) or path_problem(data["train"]):
         return raw
     paths, folder = dict(data), Path(data["train"])

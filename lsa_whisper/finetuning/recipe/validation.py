@@ -6,6 +6,7 @@ would be about a default that the recipe does not contain.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,8 @@ def path_problem(text: str) -> str | None:
     """
     if not text.strip():
         return "is empty"
+    if (whole := os.path.expanduser(text)) != text:  # noqa: PTH111 (that of Path raises for ~x)
+        return f"{text}: ~ is not replaced in a recipe; write {whole}"
     if not text.isprintable():
         return f"{text!r} holds a character that does not belong into a path"
     longest = max(len(part.encode()) for part in text.split("/"))

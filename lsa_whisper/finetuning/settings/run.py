@@ -116,8 +116,8 @@ class ModelSettings:
     """The model to train: a checkpoint, or new weights."""
 
     base: str | None = None
-    """Checkpoint folder, or Hub name such as ``openai/whisper-large-v3``. For an adapter's folder, see
-    ``adapter.second_stage``."""
+    """Checkpoint folder, Hub name such as ``openai/whisper-large-v3``, or short name such as ``large-v3``. For an
+    adapter's folder, see ``adapter.second_stage``."""
     scratch: ScratchModel | None = None
     """Train a new model with these dimensions instead."""
     context_s: float | None = None

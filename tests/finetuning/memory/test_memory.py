@@ -321,6 +321,10 @@ def test_the_host_is_held_against_what_is_given():
     assert plans["zero3, all on cpu, bf16"].exceeded == ("host",)
 
 
+def test_the_shipped_model_is_known_by_its_name():
+    assert estimate_memory("nano", gpus=0).parameters == estimate_memory("models/nano", gpus=0).parameters
+
+
 def test_unknown_model_is_one_sentence():
     with pytest.raises(CheckpointError, match="sizes are tiny"):
         estimate_memory("huge")

@@ -8,6 +8,7 @@ import pytest
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import recipe as recipes
+from lsa_whisper.system.shipped import NANO, shipped
 
 GOOD = "{data: {train: t.jsonl}, out: runs/a, model: {base: m}}"
 SHIPPED = sorted(Path("recipes").glob("**/*.yaml"))
@@ -142,6 +143,21 @@ def test_overrides_of_a_recipe_are_validated():
     assert recipes.with_overrides(recipe, ["seed=3"]) == dataclasses.replace(recipe, seed=3)
     with pytest.raises(RecipeError, match="must be one of single"):
         recipes.with_overrides(recipe, ["strategy=zero4"])
+
+
+def test_a_base_may_have_a_short_name_as_on_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bases = [recipes.parse_recipe(GOOD, set=[f"model.base={name}"]).model.base for name in ("large-v3", "nano", "m")]
+    assert bases == ["openai/whisper-large-v3", str(shipped(NANO)), "m"]
+
+
+@pytest.mark.parametrize("key", ["data.train", "out", "model.base"])
+def test_the_folder_of_a_user_is_written_out(key, monkeypatch):
+    """A shell replaces ``~`` only where it sees a path; here it would become a folder of that name."""
+    monkeypatch.setenv("HOME", "/home/ann")
+    with pytest.raises(RecipeError, match=f"{key}: ~/x: ~ is not replaced in a recipe; write /home/ann/x"):
+        recipes.parse_recipe(GOOD, set=[f"{key}=~/x"])
+    assert recipes.parse_recipe(GOOD, set=["out=~~/x"]).out == "~~/x"
 
 
 def test_nvme_needs_a_path():
