@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from lsa_whisper import checkpoint
+from lsa_whisper import checkpoint, manifest
 from lsa_whisper.checkpoint.choice import choose_model, resolve_model
+from lsa_whisper.checkpoint.folder import verify_replaceable
 from lsa_whisper.checkpoint.user_settings import remember_model
 from lsa_whisper.checkpoint.verification import is_local
 from lsa_whisper.errors import CorpusError, RecipeError
@@ -88,6 +89,7 @@ def finetune(
         recipes.verify_overrides(set)  # before minutes of preparing
         folder = Path(source)
         out = Path(out) if out is not None else Path("runs") / folder.absolute().name
+        verify_replaceable(out)
         recipe, overrides = _planned_recipe(folder, kind, out, model, report), []
     result = finetune_by_recipe(
         recipe, set=[*overrides, *set], out=out, processes=processes, force=force, report=report
@@ -148,10 +150,12 @@ def _planned_recipe(
     """Return the recipe next to ``out``; if there is none, prepare the data, choose one and write it."""
     path = out.with_name(f"{out.name}.{_RECIPE_FILE}")
     if path.exists():
-        start = recipes.read_recipe(path).model.base
-        if model and str(_absolute(resolve_model(model))) != start:
-            raise RecipeError(f"{path}: starts from {start}, not {model}; remove it, or set another --out")
-        report(f"training by {path}, which is there already; remove it to plan again")
+        there = recipes.read_recipe(path)
+        if model and str(_absolute(resolve_model(model))) != there.model.base:
+            raise RecipeError(f"{path}: starts from {there.model.base}, not {model}; remove it, or set another --out")
+        if not _trains_on(there.data.train, source):
+            raise RecipeError(f"{path}: trains on other data than {source}; remove it, or set another --out")
+        report(f"training by {path} on {there.data.train}, which are there already; remove {path} to plan again")
         return path
     base = _absolute(choose_model(model, is_training=True, report=report))
     data = source.absolute()
@@ -163,6 +167,13 @@ def _planned_recipe(
     write_atomic(text, path)
     report(f"the recipe is in {path}")
     return path
+
+
+def _trains_on(train: str, source: Path) -> bool:
+    """Return whether a manifest, or the recording of its first window, is in the folder ``source``."""
+    places, first = {source.absolute(), source.resolve()}, next(manifest.stream(train), None)
+    files = [Path(train).absolute(), *([Path(first.audio_filepath)] if first else [])]
+    return any(places & {*file.parents, *file.resolve().parents} for file in files)
 
 
 def _absolute(model: str | Path) -> str | Path:

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from lsa_whisper import manifest
 from lsa_whisper.checkpoint.choice import list_models
 from lsa_whisper.cli import main
-from lsa_whisper.errors import RecipeError
+from lsa_whisper.errors import CheckpointError, RecipeError
 from lsa_whisper.finetuning.from_corpus import finetune
 from lsa_whisper.finetuning.memory import Resources, estimate_run
 from lsa_whisper.finetuning.recipe import read_recipe
@@ -48,6 +48,28 @@ def test_a_corpus_becomes_a_checkpoint_with_its_recipe(tmp_path, monkeypatch):
     assert any("already trained" in line for line in again)
     with pytest.raises(RecipeError, match="starts from"):
         finetune("visits", model="openai/whisper-tiny", report=again.append)
+
+
+@pytest.mark.parametrize("kind", ["corpus", "prepared"])
+def test_a_recipe_of_other_data_is_not_taken_for_these(kind, windows_of_nano, tmp_path):
+    """Folders of two studies may have one name, and ``runs/NAME.recipe.yaml`` is the recipe of one of them."""
+    source = {"corpus": STORYBOOK, "prepared": windows_of_nano}[kind]
+    other = corpus_of(tmp_path / "other", ["train02"])
+    recipe = f"{{data: {{train: '{windows_of_nano}/train.jsonl'}}, out: '{tmp_path}/a', model: {{base: missing/m}}}}"
+    (tmp_path / "a.recipe.yaml").write_text(recipe)
+    with pytest.raises(RecipeError, match=r"a\.recipe\.yaml: trains on other data than .*other; remove it, or set"):
+        finetune(other, out=tmp_path / "a")
+    lines: list[str] = []
+    with pytest.raises(CheckpointError):
+        finetune(source, out=tmp_path / "a", report=lines.append)
+    assert lines[0].startswith(f"training by {tmp_path}/a.recipe.yaml on {windows_of_nano}/train.jsonl")
+
+
+def test_a_folder_of_something_else_is_refused_before_a_corpus_is_prepared(tmp_path):
+    corpus = corpus_of(tmp_path / "visits", ["train01"])
+    with pytest.raises(CheckpointError, match="is not a checkpoint"):
+        finetune(corpus, model=shipped(NANO).absolute(), out=corpus)
+    assert [path.name for path in tmp_path.iterdir()] == ["visits"]
 
 
 def test_a_shipped_recipe_is_found_by_its_name(tmp_path, monkeypatch):
