@@ -101,8 +101,7 @@ def read(path: str | Path, *, strict: bool = False) -> Transcript:
     return transcript
 
 
-_OLD_ENCODINGS = ("cp1252", "latin-1")
-"""Windows-1252 is Latin-1 with typographic apostrophes and the like; it has no characters for five bytes."""
+_OLD_ENCODINGS = ("cp1252", "latin-1")  # Windows-1252 has typographic apostrophes, and nothing for five bytes
 
 
 def _decode(data: bytes) -> tuple[str, str]:
