@@ -99,6 +99,7 @@ _SOUND = "listen whether it is the right recording"
 _REMEDIES = {
     screening.EMPTY_SPAN: _TIMES,
     screening.PAST_END: _TIMES,
+    screening.TOO_LONG: "'lsa-whisper align' adds word times (%wor), at which they are split",
     screening.TOO_FAST: _TEMPO,
     screening.TOO_SLOW: _TEMPO,
     screening.SILENT: _SOUND,

@@ -288,6 +288,9 @@ def test_nothing_is_half_written(session, talk, tmp_path):
     wrong = session("w", [("CHI", "I want it .", (400, 500)), ("CHI", "no I do .", (900, 990))], corpus="seconds")
     with pytest.raises(CorpusError, match=r"too fast \(2\); 'lsa-whisper align --check-times' says"):
         prepare([wrong], out)
+    long = session("l", [("CHI", "I want it .", (400, 2500))], corpus="long")
+    with pytest.raises(CorpusError, match=r"longer than the context \(1\); 'lsa-whisper align' adds word times"):
+        prepare([long], out, context_s=1)
     assert not out.exists()
     (tmp_path / "file").touch()
     with pytest.raises(CorpusError, match="is a file"):

@@ -94,7 +94,7 @@ def require_fit(recipe: Recipe, resources: Resources) -> Plan | None:
         return None
     if plan.fits:
         return plan
-    raise RecipeError(f"{_shortage(plan)}; {_suggestion(nearest_fit(plan, recipe, estimate))}; --force trains anyway")
+    raise RecipeError(f"{_shortage(plan)}; {_remedy(plan, nearest_fit(plan, recipe, estimate))}; --force trains anyway")
 
 
 def label_tokens(recipe: Recipe) -> int:
@@ -119,9 +119,11 @@ def _shortage(plan: Plan) -> str:
     )
 
 
-def _suggestion(fit: tuple[Plan, list[str]] | None) -> str:
+def _remedy(short: Plan, fit: tuple[Plan, list[str]] | None) -> str:
     if fit is None:
-        return "no other plan fits; choose a smaller model, or free memory that other programs use"
+        on_disk = "free space there, or choose another folder with -o"
+        in_memory = "choose a smaller model, or free memory that other programs use"
+        return f"no other plan fits; {on_disk if short.exceeded == ('disk',) else in_memory}"
     plan, overrides = fit
     words = " ".join(f"--set {override}" for override in overrides)
     return f"nearest that fits: {plan.name}, batch {plan.micro_batch.batch}: {words}"

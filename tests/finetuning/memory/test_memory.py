@@ -374,6 +374,8 @@ def test_a_run_that_does_not_fit_is_refused_with_the_nearest_that_does():
         require_fit(recipe, Resources(Hardware(1, 1, 1, 500)))
     with pytest.raises(RecipeError, match="GiB on the output folder's disk"):
         require_fit(recipe, Resources(Hardware(1, 141, 200, 3)))
+    with pytest.raises(RecipeError, match="no other plan fits; free space there, or choose another folder with -o;"):
+        require_fit(recipe, Resources(Hardware(1, 141, 200, 0)))
 
 
 def test_the_nearest_plan_keeps_the_effective_batch():
