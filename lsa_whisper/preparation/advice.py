@@ -207,8 +207,8 @@ def session_notes(totals: Mapping[str, float]) -> list[str]:
         )
     if number := int(totals.get(NOT_UNICODE, 0)):
         notes.append(
-            f"{number} transcripts are not UTF-8, so that letters and marks may be wrong in the labels; 'lsa-whisper "
-            "inspect --check' names them: save them as UTF-8"
+            f"transcripts that are not UTF-8: {number}; letters and marks may be wrong in the labels: 'lsa-whisper "
+            "inspect --check' names the files, to be saved as UTF-8"
         )
     return notes
 

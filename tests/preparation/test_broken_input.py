@@ -135,7 +135,7 @@ def test_a_transcript_in_latin_1(tmp_path, prepared):
     sf.write(path.with_suffix(".wav"), sound(RATE_HZ), RATE_HZ)
     done, rows = prepared(one_utterance=True)
     assert done.rejected == {} and {row.text for row in rows} == {"un café très tôt."}
-    assert any(note.startswith("1 transcripts are not UTF-8") for note in done.notes)
+    assert any(note.startswith("transcripts that are not UTF-8: 1;") for note in done.notes)
 
 
 def test_bullets_beyond_the_end(tmp_path, prepared):
