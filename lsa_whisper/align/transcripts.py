@@ -54,7 +54,7 @@ def _utterances(text: str, language: str) -> Iterator[Utterance]:
 
 
 _LINE_END = re.compile(r"[ \t]*(?:\r\n?|\n)?\Z")
-_BULLET_AND_SPACE = re.compile(r"(?:(?:\r\n?|\n)?[ \t]+)?\x15[^\x15]*\x15")
+_BULLET_AND_SPACE = re.compile(rf"(?:(?:\r\n?|\n)?[ \t]+)?(?:{BULLET.pattern})")
 
 
 def with_times(utterance: Utterance, span: TimeSpan, words: Sequence[TimedWord]) -> Utterance:

@@ -7,16 +7,14 @@ from collections.abc import Iterator
 
 from lsa_whisper.chat.codes import LEADING_HEADERS, MEDIA_EXTENSIONS, SEXES, WITHOUT_BULLETS
 from lsa_whisper.chat.lines import Line
-from lsa_whisper.chat.main_tier import Utterance
+from lsa_whisper.chat.main_tier import BULLET, Utterance
 from lsa_whisper.chat.parse import parse
 from lsa_whisper.chat.scan import Token, scan
 
 _NAME = re.compile(r"(\ufeff?[@*%][^:\r\n\t]*):[ \t]*(?=[^\s])")
 _NO_COLON = re.compile(r"([@%][^:\r\n\t]+)\t+(?=\S)")
 _TABS = re.compile(r"(\r\n?|\n)?\t+")
-_BARE = re.compile(r"(?<![\d_\x15])\d{1,14}_\d{2,14}(?=\s*\Z)")
-_NO_START = re.compile(r"(?<![\d_\x15])(\d{1,14}_\d{2,14}\x15\s*)\Z")
-_NO_END = re.compile(r"(\x15\d{1,14}_\d{1,14})(?=\s*\Z)")
+_TIMES = re.compile(r"\d+_\d+")
 _AGE = re.compile(r"(\d{1,3})(?:;(?:(\d{1,2})(?:\.(\d{1,2})?)?)?)?")
 _HASH = {"#": "(.)", "##": "(..)", "###": "(...)"}
 _AFTER_END = ("space", "bullet", "code")
@@ -34,7 +32,7 @@ def fix(text: str) -> str:
     <BLANKLINE>
     """
     blocks = parse(text).blocks
-    timed = any(not isinstance(block, Line) and re.search(r"\d+_\d+", block.body) for block in blocks)
+    timed = any(not isinstance(block, Line) and _TIMES.search(block.body) for block in blocks)
     lines = [line for block in blocks for line in _lines(block, timed)]
     newline = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
     return "".join(_framed(lines, newline)) if lines else text
@@ -116,16 +114,13 @@ def _media(raw: str, timed: bool) -> str:
 def _main_tier(main: str) -> str:
     laid_out = _layout(main)
     head, colon, body = laid_out.partition(":")
-    body = _bullet(body)
+    body = BULLET.sub(_bullet, body)
     return head + colon + "".join(_pieces(list(scan(body)), body))
 
 
-def _bullet(body: str) -> str:
-    if "\x15" not in body:
-        return _BARE.sub(lambda match: f"\x15{match[0]}\x15", body)
-    if body.count("\x15") % 2 == 0:
-        return body
-    return _NO_START.sub("\x15\\1", body) if _NO_START.search(body) else _NO_END.sub("\\1\x15", body)
+def _bullet(match: re.Match[str]) -> str:
+    times = _TIMES.search(match[0])
+    return f"\x15{times[0]}\x15" if times and match[0].count("\x15") < 2 else match[0]
 
 
 def _pieces(tokens: list[Token], body: str) -> Iterator[str]:

@@ -11,12 +11,14 @@ from lsa_whisper.chat.cached_attribute import cached_attribute
 from lsa_whisper.chat.lines import Line
 from lsa_whisper.chat.plain_words import plain_words
 from lsa_whisper.chat.reading import Event, Reading
+from lsa_whisper.chat.scan import BARE_BULLET
 from lsa_whisper.chat.tree import Marker, Tree, build_tree
 from lsa_whisper.chat.word import WordKind
 from lsa_whisper.timespan import TimeSpan
 
 _NEWLINE = re.compile(r"\r\n?|\n")
-BULLET = re.compile(r"\x15[^\x15]*\x15")
+BULLET = re.compile(rf"\x15[^\x15]*\x15|{BARE_BULLET}")
+"""Times without control characters are not words either, but only :func:`~.fix` makes a span of them."""
 # At most 14 digits: Python converts no more than 4,300, and no recording is that long.
 _TIMES = re.compile(r"(?<!\d)(\d{1,14})_(\d{1,14})(?!\d)")
 _TIMED_WORD = re.compile(r"([^\s\x15]+)\s*\x15(\d{1,14})_(\d{1,14})(?!\d)[^\x15]*\x15")
@@ -48,7 +50,7 @@ class Utterance:
     @cached_attribute
     def text(self) -> str:
         """The main tier without speaker and bullets, on one line."""
-        return " ".join((BULLET.sub(" ", self.body) if "\x15" in self.body else self.body).split())
+        return " ".join((BULLET.sub(" ", self.body) if "_" in self.body or "\x15" in self.body else self.body).split())
 
     @cached_attribute
     def span(self) -> TimeSpan | None:

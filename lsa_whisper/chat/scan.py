@@ -26,14 +26,17 @@ def _any_of(spellings: tuple[str, ...]) -> str:
     return "|".join(re.escape(spelling) for spelling in spellings)
 
 
+_SIGN = "[\x15•·●∙\uf0b7\ufffd]"
+BARE_BULLET = rf"(?<![\w&-]){_SIGN}?[0-9]{{1,14}}_[0-9]{{2,14}}{_SIGN}?(?=\s*\Z)"
+"""Times at the end of a main tier that lack a control character, or have a dot for it: never words."""
 _ALONE = rf"(?:[:{CA_ENDINGS}]|\#{{1,3}})(?=[\s\x15]|\Z)"
-_KINDS = rf"""(?P<word>(?!{_ALONE}){_WORD})
+_KINDS = rf"""(?P<word>(?!{_ALONE}|{BARE_BULLET}){_WORD})
     |(?P<terminator>{_any_of(TERMINATORS)})
     |(?P<code>\[[^\[\]]*\])
     |(?P<open><)
     |(?P<close>>)
     |(?P<pause>\({PAUSE_BODY}|\#{{1,3}})
-    |(?P<bullet>\x15[^\x15]*\x15)
+    |(?P<bullet>\x15[^\x15]*\x15|{BARE_BULLET})
     |(?P<linker>{_any_of(LINKERS)})
     |(?P<ca>[{CA_ENDINGS}])
     |(?P<separator>[,;“”„‡"‹›«»〔〕…‘’:])

@@ -54,3 +54,8 @@ def test_every_construct_of_chat_keeps_its_text():
         before = chat.read(path)
         after = chat.parse(chat.serialize(timed(before)))
         assert text_without_times(after) == text_without_times(before), path
+
+
+def test_times_without_control_characters_are_replaced():
+    made = with_times(chat.parse("*CHI:\thi . 30_90\n").utterances[0], TimeSpan(0, 900), [])
+    assert made.main == "*CHI:\thi . \x150_900\x15\n"

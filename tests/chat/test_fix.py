@@ -27,6 +27,7 @@ BROKEN = [
     ("bare-bullet", spoken("I go . 20_30"), spoken("I go . \x1520_30\x15")),
     ("bare-bullet", spoken("I go . \x1520_30"), spoken("I go . \x1520_30\x15")),
     ("bare-bullet", spoken("I go . 20_30\x15"), spoken("I go . \x1520_30\x15")),
+    ("bare-bullet", spoken("I go . •20_30•"), spoken("I go . \x1520_30\x15")),
     ("group-spacing", spoken("< I want > [/] I want ."), spoken("<I want> [/] I want .")),
     ("code-spacing", spoken("<I want>[/]I want ."), spoken("<I want> [/] I want .")),
     ("pause-spacing", spoken("I(.)go ."), spoken("I (.) go .")),

@@ -179,3 +179,12 @@ def test_time_is_linear(unit):
 
     small, large = seconds(800), seconds(6400)
     assert large < 8 * small * 4 + 0.05, (unit, small, large)  # quadratic time would be 64 times the small one
+
+
+@pytest.mark.parametrize("times", ["3000_5000", "•3000_5000•", "\x153000_5000", "3000_5000\x15"])
+def test_times_without_control_characters_are_not_words(times):
+    text = f"*INV:\tand [/] and you ? {times}\n"
+    (bare,), (good,) = (parse(each).utterances for each in (text, text.replace(times, "")))
+    assert (bare.verbatim(), bare.written(), bare.terminator) == (good.verbatim(), good.written(), "?")
+    assert serialize(parse(text)) == text
+    assert "bare-bullet" in {problem.code for problem in check(parse(text))}

@@ -13,7 +13,6 @@ from lsa_whisper.chat.main_tier import BULLET, Utterance
 from lsa_whisper.chat.model import Transcript
 
 _TIMES = re.compile(r"\x15(\d{1,14})_(\d{1,14})-?\x15")
-_BARE = re.compile(r"(?<![\d_\x15])\d{1,14}_\d{2,14}(?![\d_\x15])(?=\s*\Z)")
 _Part = tuple[str, str, str]
 
 
@@ -79,16 +78,14 @@ def time_problems(transcript: Transcript) -> Iterator[Problem]:
 def _forms(transcript: Transcript, utterance: Utterance) -> Iterator[Problem]:
     """Yield bullets that are not ``start_end`` between two control characters."""
     body = utterance.body
-    if bare := _BARE.search(body):
-        message = f"{bare[0]} lacks the control characters of a bullet"
-        yield Problem(transcript.path, *utterance.place(bare.start()), "bare-bullet", message)
-    if "\x15" not in body:
-        return
     for bullet in BULLET.finditer(body):
-        if not _TIMES.fullmatch(bullet[0]):
+        if bullet[0].count("\x15") < 2:
+            message = f"{bullet[0]!r} lacks the control characters of a bullet"
+            yield Problem(transcript.path, *utterance.place(bullet.start()), "bare-bullet", message)
+        elif not _TIMES.fullmatch(bullet[0]):
             message = f"the bullet {bullet[0][1:-1]!r} is not start_end in milliseconds"
             yield Problem(transcript.path, *utterance.place(bullet.start()), "bullet-format", message)
-    if body.count("\x15") % 2 and not bare:
+    if "\x15" in BULLET.sub("", body):
         offset = body.rindex("\x15")
         yield Problem(transcript.path, *utterance.place(offset), "bare-bullet", "a bullet has one control character")
 
