@@ -111,3 +111,13 @@ def test_what_was_changed_by_hand_is_kept(name, visit, tmp_path):
         assert done.before.words == done.after.words == 10
     done.files[0].write_bytes(b"changed by hand")
     assert convert([tmp_path / "visit.cha"], tmp_path / "out", format=name).exit_code == 1
+
+
+@pytest.mark.parametrize(("format", "lost"), [("docx", 5), ("csv", 6)])
+def test_the_headers_that_a_copy_holds_are_not_lost(visit, tmp_path, format, lost):
+    """Roles stand in both, comments for people in the document; names of persons, and media beside it, in neither."""
+    chat.write(visit, tmp_path / "visit.cha")
+    assert f"headers: {lost}," in convert([tmp_path / "visit.cha"], tmp_path / "out", format=format).table()
+    text = (tmp_path / "visit.cha").read_text().replace("CHI Target_Child,", "CHI Ann Target_Child,")
+    (tmp_path / "visit.cha").write_text(text)
+    assert f"headers: {lost + 1}," in convert([tmp_path / "visit.cha"], tmp_path / "named", format=format).table()

@@ -187,7 +187,7 @@ def _convert_one(
         copy = read_back(text, transcript, format)
         after = kept_counts(transcript, copy)
         losses += losses_of_writing(transcript, copy)
-        if format != "docx" and is_draft(transcript) and not is_draft(copy):
+        if is_draft(transcript) and not is_draft(copy):
             notes.append("the copy no longer says that it is a draft: count in the original, or restore its `headers`")
     if result.texts is not None:
         before = TranscriptCounts(result.texts, result.words, None, result.times)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 
 from lsa_whisper.chat import Line, Transcript, Utterance
-from lsa_whisper.chat.codes import UNTRANSCRIBED
+from lsa_whisper.chat.codes import RECORD, UNTRANSCRIBED
 from lsa_whisper.chat.plain_words import count_simple, is_simple
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats import FOR_PEOPLE, FORMAT_SUFFIXES
@@ -83,12 +83,15 @@ def losses_of_reading(result: FoundTranscript) -> list[Loss]:
 def read_back(text: str | bytes, transcript: Transcript, format: str) -> Transcript:
     """Return what a program reads from ``text``, which is ``transcript`` in this format; nothing may be there."""
     if format in FOR_PEOPLE:  # each utterance stands there as it is
-        names = NOTES if format == "docx" else ()
+        names, comments = (NOTES, "@Comment") if format == "docx" else ((), None)
+        roles = None if any(person.name for person in transcript.participants.values()) else "@Participants"
+        kept = (line for line in transcript.headers if line.name in (roles, comments))
         rows = (
             (utterance, tuple(tier for tier in utterance.tiers if tier.name in names))
             for utterance in transcript.utterances
         )
-        return Transcript([replace(utterance, tiers=tiers) for utterance, tiers in rows])
+        headers = [line for line in kept if not line.value.startswith(RECORD)]
+        return Transcript([*headers, *(replace(utterance, tiers=tiers) for utterance, tiers in rows)])
     data = text if isinstance(text, bytes) else text.encode(errors="replace")
     suffix = f".{FORMAT_SUFFIXES[format].lower()}"
     module = import_module(f"lsa_whisper.formats.reading.{READABLE[suffix]}")
