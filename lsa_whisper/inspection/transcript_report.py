@@ -92,7 +92,8 @@ def readable_transcripts(files: Sequence[Path]) -> tuple[list[tuple[str, Transcr
         try:
             transcript = chat.read(file)
             if not transcript.utterances:
-                raise ChatSyntaxError("has no utterances; check that it is a CHAT transcript", path=str(file))
+                why = "nothing was transcribed" if transcript.headers else "check that it is a CHAT transcript"
+                raise ChatSyntaxError(f"has no utterances; {why}", path=str(file))
             transcripts.append((str(file), transcript))
         except ChatSyntaxError as error:
             unread.append(error)

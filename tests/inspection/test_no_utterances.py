@@ -27,3 +27,9 @@ def test_others_of_a_folder_are_counted(tmp_path):
     (tmp_path / "good.cha").write_text("@UTF8\n@Begin\n*CHI:\t&-um hello .\n@End\n")
     report = inspect(tmp_path)
     assert report.count("has no utterances") == 3 and "CHI" in report
+
+
+def test_a_transcript_of_silence_is_a_chat_transcript(tmp_path):
+    (tmp_path / "v.cha").write_text("@UTF8\n@Begin\n@Languages:\teng\n@Comment:\tno speech was found\n@End\n")
+    with pytest.raises(ChatSyntaxError, match="has no utterances; nothing was transcribed"):
+        inspect(tmp_path / "v.cha")
