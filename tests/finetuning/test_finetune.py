@@ -10,7 +10,7 @@ from transformers import TrainerState
 
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.errors import ManifestError, RecipeError
-from lsa_whisper.finetuning import finetune
+from lsa_whisper.finetuning import finetune, from_corpus
 from lsa_whisper.finetuning.recipe import parse_recipe
 from lsa_whisper.finetuning.training import arguments as translated
 from lsa_whisper.finetuning.training.callbacks import CurveLogger
@@ -242,6 +242,7 @@ training: {{use_cpu: true, learning_rate: RATE, max_steps: 3, logging_steps: 1}}
         lines: list[str] = []
         path = tmp_path / "recipe.yaml"
         path.write_text(recipe.replace("RATE", rate))
-        finetune(path, report=lines.append)
+        from_corpus.finetune(path, report=lines.append)
         assert any("training has diverged" in line for line in lines) is diverged, lines
+        assert any("models use" in line for line in lines) is not diverged, lines
         assert any(line.startswith(f"{tmp_path}/out: holds another model") for line in lines) is replaced, lines

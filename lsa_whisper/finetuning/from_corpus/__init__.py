@@ -25,14 +25,11 @@ from lsa_whisper.finetuning.catalog import find_recipe
 from lsa_whisper.finetuning.distributed.launch import LAUNCHER
 from lsa_whisper.finetuning.from_corpus.method import (
     LITTLE_H,
-    MIN_DEV_DISFLUENCIES,
-    MIN_DEV_WORDS,
-    decides,
-    dev_size,
     is_stock_base,
     split_path,
 )
 from lsa_whisper.finetuning.from_corpus.plan import plan_recipe
+from lsa_whisper.finetuning.workload.dev_set import MIN_DEV_DISFLUENCIES, MIN_DEV_WORDS, decides, dev_size
 from lsa_whisper.preparation import prepare
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.terminal import print_progress
@@ -98,7 +95,8 @@ def finetune(
         if kind is not SourceKind.RECIPE:
             shutil.copyfile(recipe, result.out / _RECIPE_FILE)
         remember_model(result.out)
-        report(f"to transcribe with it by default: lsa-whisper models use {result.out}")
+        if not result.diverged:
+            report(f"to transcribe with it by default: lsa-whisper models use {result.out}")
     return result
 
 

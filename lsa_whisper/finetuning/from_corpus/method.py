@@ -13,14 +13,11 @@ from typing import Any
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.decoding.style import is_stock
 from lsa_whisper.errors import CheckpointError, CorpusError
+from lsa_whisper.finetuning.workload.dev_set import decides
 from lsa_whisper.finetuning.workload.shape import Shape, shape_of
-from lsa_whisper.labels import VERBATIM_PROMPTS, Labels, decode
+from lsa_whisper.labels import VERBATIM_PROMPTS
 from lsa_whisper.languages import chat_code
-from lsa_whisper.manifest import TIMESTAMP
 from lsa_whisper.system.device import has_native_bf16
-
-MIN_DEV_WORDS, MIN_DEV_DISFLUENCIES = 300, 30
-"""The least size of a dev set that decides anything. On fewer words, two errors more or less chose the checkpoint."""
 
 
 @dataclass(frozen=True)
@@ -96,23 +93,6 @@ def is_stock_base(base: str) -> bool:
         return is_stock(checkpoint.load(base, weights=False))
     except CheckpointError:
         return base.startswith("openai/")
-
-
-def dev_size(dev: Path) -> tuple[int, int]:
-    """Return the words and the disfluencies of a dev set, counted until both are enough to decide by."""
-    words = events = 0
-    for row in manifest.stream(dev) if dev.is_file() or "*" in dev.name else ():
-        for utterance in decode(TIMESTAMP.sub(" ", row.text), Labels.from_name(row.labels)).utterances:
-            words, events = words + len(utterance.verbatim()), events + len(utterance.events())
-            if words >= MIN_DEV_WORDS and events >= MIN_DEV_DISFLUENCIES:
-                return words, events
-    return words, events
-
-
-def decides(dev: Path) -> bool:
-    """Return whether a dev set is large enough to choose a checkpoint by."""
-    words, events = dev_size(dev)
-    return words >= MIN_DEV_WORDS and events >= MIN_DEV_DISFLUENCIES
 
 
 def _parameters(base: str) -> int | None:

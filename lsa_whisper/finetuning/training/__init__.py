@@ -14,8 +14,10 @@ class Finetuned:
         out: The checkpoint's folder.
         steps: Optimizer steps taken.
         loss: The last logged training loss, ``None`` if no loss was logged.
+        diverged: Whether the run has just ended with a worse model than it began with.
     """
 
     out: Path
     steps: int
     loss: float | None
+    diverged: bool = False

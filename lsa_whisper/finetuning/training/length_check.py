@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from lsa_whisper.dataset.collator import MARGIN_FRAMES
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.distributed.ranks import ranks_of_run
 from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.workload.dev_set import MIN_DEV_DISFLUENCIES, MIN_DEV_WORDS, decides, dev_size
 
 LITTLE_HOURS = 0.5
 """Hours of speech from which results were measured (docs/training-data.md): with half an hour a LoRA's F1 of
@@ -146,6 +148,17 @@ def unusual_rate(recipe: Recipe) -> str | None:
     return (
         f"training.learning_rate: {rate:g} is far {above} what trains Whisper (about 1e-5 for all weights, 1e-3 for a "
         f"LoRA); expect {expect}"
+    )
+
+
+def small_dev_set(recipe: Recipe) -> str | None:
+    """Return a warning that the dev set is too small to choose a checkpoint by, ``None`` if none is chosen by it."""
+    if not (recipe.evaluation and recipe.evaluation.keep_best) or decides(dev := Path(str(recipe.data.dev))):
+        return None
+    words, events = dev_size(dev)
+    return (
+        f"data.dev: with {words} words and {events} disfluencies, chance chooses the checkpoint; name at least "
+        f"{MIN_DEV_WORDS} and {MIN_DEV_DISFLUENCIES}, or set evaluation.keep_best=false"
     )
 
 

@@ -28,7 +28,7 @@ from lsa_whisper.finetuning.training.callbacks import StopOnSignal
 from lsa_whisper.finetuning.training.data_check import check_data
 from lsa_whisper.finetuning.training.dev_evaluation import manifest_labels
 from lsa_whisper.finetuning.training.environment import allocator_environment, shorten_socket_paths, tf32_remark
-from lsa_whisper.finetuning.training.length_check import data_remarks, divergence, unusual_rate
+from lsa_whisper.finetuning.training.length_check import data_remarks, divergence, small_dev_set, unusual_rate
 from lsa_whisper.finetuning.training.memory_limits import preflight, train_within_memory
 from lsa_whisper.finetuning.training.model import prepare_for_training, starting_checkpoint
 from lsa_whisper.finetuning.training.requirements import check_requirements
@@ -149,13 +149,14 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
     report(f"training {trainable} of {labels.style} labels on {len(trainer.train_dataset)} windows")
     if trainer.dev_evaluation:
         report(trainer.dev_evaluation.cost(recipe, trainer.args.world_size, weight_bytes))
-    for warning in (unusual_rate(recipe), *data_remarks(recipe, trainer.train_dataset, trainer.args.world_size)):
-        if warning:
-            report(warning)
+    remarks = data_remarks(recipe, trainer.train_dataset, trainer.args.world_size)
+    for line in filter(None, (unusual_rate(recipe), small_dev_set(recipe), *remarks)):
+        report(line)
     result = _train(trainer, unfinished, report)
     trainer.finish_average()
     losses = [row["loss"] for row in trainer.state.log_history if "loss" in row]  # those before a stop, too
     record |= {"steps": result.global_step, "loss": losses[-1] if losses else None}
+    warning = None
     if recipe.model.base and not trainer.args.load_best_model_at_end:
         is_plain = recipe.loss == LossSettings() and not recipe.model.ctc_weight
         guessing = math.log(start.model.config.vocab_size) if is_plain else math.inf
@@ -178,7 +179,7 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
             model_folder.rename(folder)  # in one step: a partial folder could be neither used nor replaced
         _remove_finished_run(out)
     finish_distributed(trainer.accelerator)
-    return Finetuned(out, record["steps"], record["loss"])
+    return Finetuned(out, record["steps"], record["loss"], diverged=warning is not None)
 
 
 def _train(trainer: SpeechTrainer, unfinished: Path, report: Callable[[str], None]) -> Any:

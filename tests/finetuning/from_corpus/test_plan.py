@@ -11,7 +11,7 @@ import yaml
 from lsa_whisper import manifest
 from lsa_whisper.errors import CorpusError, RecipeError
 from lsa_whisper.finetuning.from_corpus import SourceKind, kind_of_source
-from lsa_whisper.finetuning.from_corpus.method import Setting, choose_method, decides, dev_size, run_minutes, setting_of
+from lsa_whisper.finetuning.from_corpus.method import Setting, choose_method, run_minutes, setting_of
 from lsa_whisper.finetuning.from_corpus.plan import (
     choose_recipe,
     describe,
@@ -21,6 +21,8 @@ from lsa_whisper.finetuning.from_corpus.plan import (
 )
 from lsa_whisper.finetuning.memory import Hardware, Resources
 from lsa_whisper.finetuning.recipe import parse_recipe
+from lsa_whisper.finetuning.training.length_check import small_dev_set
+from lsa_whisper.finetuning.workload.dev_set import decides, dev_size
 from lsa_whisper.labels import VERBATIM_PROMPTS
 
 NANO = Setting(Path("/data"), "models/nano", Path("out"), 260, 60, 4_100_000, has_gpu=False)
@@ -92,6 +94,17 @@ def test_a_dev_set_decides_only_with_enough_words_and_disfluencies(tmp_path):
     assert decides(dev_set(tmp_path, [said] * 30))
     assert not decides(dev_set(tmp_path, ["I want the dog and the cat and the cow."] * 60)), "no disfluency"
     assert dev_size(tmp_path / "absent.jsonl") == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("setting", "windows", "warned"),
+    [("every_steps=1", 1, True), ("every_steps=1", 30, False), ("keep_best=false", 1, False)],
+)
+def test_a_dev_set_that_is_too_small_for_a_choice_is_remarked(tmp_path, setting, windows, warned):
+    dev = dev_set(tmp_path, ["<|0.00|>um I want the dog and the cat and the cow.<|1.00|>"] * windows)
+    text = f"{{data: {{train: t, dev: '{dev}'}}, out: o, model: {{base: m}}}}"
+    remark = small_dev_set(parse_recipe(text, set=[f"evaluation.{setting}"]))
+    assert (remark or "").startswith("data.dev: with 11 words and 1 disfluencies, chance") is warned
 
 
 def test_the_dev_set_is_evaluated_four_times_and_without_one_checkpoints_are_saved_by_time():
