@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lsa_whisper.checkpoint.choice import resolve_model
+from lsa_whisper.checkpoint.whisper_constants import DECODER_POSITIONS
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.memory import configuration as choice
@@ -70,17 +71,17 @@ def estimate_memory(
 def _check_numbers(
     gpus: int, gpu_memory: float, host_memory: float | None, batch_size: int | None, label_tokens: int
 ) -> None:
-    limits: tuple[tuple[str, float | None, float], ...] = (
-        ("gpus", gpus, 0),
-        ("gpu-memory", gpu_memory, 1 if gpus else 0),
-        ("host-memory", host_memory, 1),
-        ("batch-size", batch_size, 1),
-        ("label-tokens", label_tokens, 1),
+    limits: tuple[tuple[str, float | None, Range], ...] = (
+        ("gpus", gpus, Range(least=0)),
+        ("gpu-memory", gpu_memory, Range(least=1 if gpus else 0)),
+        ("host-memory", host_memory, Range(least=1)),
+        ("batch-size", batch_size, Range(least=1)),
+        ("label-tokens", label_tokens, Range(least=1, most=DECODER_POSITIONS)),
     )
     wrong = [
         f"{name}: {problem}"
-        for name, value, least in limits
-        for problem in (Range(least=least).problems(value) if value is not None else ())
+        for name, value, limit in limits
+        for problem in (limit.problems(value) if value is not None else ())
     ]
     if wrong:
         raise RecipeError("; ".join(wrong))

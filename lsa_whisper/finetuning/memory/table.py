@@ -77,7 +77,10 @@ class Estimate:
 
     def settings(self, plan: Plan) -> dict[str, Any]:
         """Return the recipe keys of a plan, with all that the recipe sets and the plan counts."""
-        return plan.settings() | counted_settings(self.recipe, plan) if self.recipe else plan.settings()
+        keys = plan.settings()
+        if self.recipe:
+            return keys | counted_settings(self.recipe, plan)
+        return keys | ({"precision": "auto"} if keys.get("precision") in ("bf16", "fp16") else {})
 
     def table(self, width: int | None = None) -> str:
         """Return the plans as a table in plain text, with the recommendation.
@@ -176,7 +179,8 @@ def _notes(estimate: Estimate, *, wide: bool) -> Iterator[str]:
 def _advice(estimate: Estimate) -> Iterator[str]:
     best = estimate.recommended
     if best is None:
-        yield "recommended: nothing fits; try a LoRA, gradient checkpointing, a batch of 1 or a smaller model"
+        tried = "" if estimate.grows else "a LoRA, gradient checkpointing, a batch of 1, "
+        yield f"recommended: nothing fits; try {tried}a smaller model, or more memory"
         return
     yield f"recommended: {_described(best)}; in the recipe:"
     yield textwrap.indent(yaml.safe_dump(estimate.settings(best), sort_keys=False).rstrip(), "    ")

@@ -515,3 +515,21 @@ def test_ranks_that_cannot_share_layers_are_one_sentence(gpus, processes):
     with pytest.raises(RecipeError, match=f"so use a multiple of 2, not {max(gpus, processes)}"):
         estimate_run(recipes.parse_recipe(text), Hardware(gpus), processes=processes)
     assert estimate_run(recipes.parse_recipe(text), Hardware(4)).configuration.layer_ranks == 2
+
+
+def test_where_nothing_fits_only_what_was_not_tried_is_advised():
+    none, one = (estimate_memory("large-v3", gpu_memory=4, host_memory=8, batch_size=size) for size in (None, 9))
+    assert "nothing fits; try a smaller model, or more memory" in " ".join(none.table(120).split())
+    assert "nothing fits; try a LoRA, gradient checkpointing, a batch of 1, a smaller" in " ".join(
+        one.table(120).split()
+    )
+
+
+def test_labels_are_not_longer_than_the_decoder():
+    with pytest.raises(RecipeError, match="label-tokens: must be between 1 and 448, not 5000"):
+        estimate_memory("tiny", label_tokens=5000)
+
+
+def test_the_precision_is_that_of_the_machine_that_trains():
+    estimate = estimate_memory("small", gpu_memory=16, host_memory=64)
+    assert "precision: auto" in estimate.table() and "precision: bf16" not in estimate.table()
