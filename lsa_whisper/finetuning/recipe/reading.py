@@ -50,6 +50,9 @@ def parse_recipe(text: str, *, set: Sequence[str] = (), path: str = "recipe") ->
         raw = plain_yaml.parse(text) or {}
     except yaml.YAMLError as error:
         raise RecipeError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    for name in ("adapter", "evaluation") if isinstance(raw, dict) else ():
+        if raw.get(name, "") is None and not any(override.startswith(name) for override in set):
+            raise RecipeError(f"{path}: {name}: nothing stands under it; write its settings, or leave it out")
     return _build(raw, set, path)
 
 

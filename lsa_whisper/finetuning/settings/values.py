@@ -36,7 +36,7 @@ class Range:
 
     def __str__(self) -> str:
         if self.least is not None and self.most is not None:
-            return f"between {self.least:g} and {self.most:g}"
+            return f"between {self.least:g} and {self.most:.10g}"
         if self.least is not None and self.below is not None:
             return f"at least {self.least:g} and below {self.below:g}"
         if self.least is not None:
@@ -190,6 +190,10 @@ def describe_changes(differences: Changes) -> str:
     >>> describe_changes({"seed": (1, 2), "training.learning_rate": (1e-5, 0.001)})
     'seed 1, not 2, and training.learning_rate 1e-05, not 0.001'
     """
-    parts = [f"{key} {before!r}, not {now!r}" for key, (before, now) in list(differences.items())[:_LISTED]]
-    parts += [f"{len(differences) - _LISTED} other settings"] if len(differences) > _LISTED else []
+    texts = {key: f"{key} {before!r}, not {now!r}" for key, (before, now) in differences.items()}
+    if None in (rank := differences.get("adapter.rank", (0, 0))):
+        others = {key: text for key, text in texts.items() if not key.startswith("adapter.")}
+        texts = {"adapter": "no adapter, not with one" if rank[0] is None else "an adapter, not without", **others}
+    parts = list(texts.values())[:_LISTED]
+    parts += [f"{len(texts) - _LISTED} other settings"] if len(texts) > _LISTED else []
     return ", and ".join(parts)

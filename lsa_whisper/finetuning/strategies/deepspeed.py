@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.settings.run import RunSettings
 from lsa_whisper.finetuning.strategies.base import GpuLoad, Strategy
 from lsa_whisper.system import machine
@@ -34,6 +35,10 @@ class DeepSpeed(Strategy):
         from lsa_whisper.finetuning.distributed import zero
 
         zero.require_deepspeed(recipe)
+        if "nvme" in (recipe.offload.optimizer, recipe.offload.parameters):
+            writing = next(machine.disk(Path(str(recipe.offload.nvme_path))))
+            if writing.state == "problem":
+                raise RecipeError(f"offload.nvme_path: {writing.fact}; {writing.remedy}")
         if recipe.deepspeed:
             zero.check_entries(recipe.deepspeed, self._settings(recipe))
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from lsa_whisper.checkpoint.untrusted import read_json
+from lsa_whisper.errors import CheckpointError
 from lsa_whisper.finetuning.settings.run import RunSettings
 from lsa_whisper.finetuning.strategies.base import DividedLayers, GpuLoad
 from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
@@ -34,11 +39,13 @@ class TensorParallel(DividedLayers):
             yield "adapter.modules_to_save: tensor_parallel cannot copy a divided layer; use adapter.target_modules"
 
     def check_ranks(self, recipe: RunSettings, ranks: int) -> None:
-        """Check that the ranks can be divided into groups that share each layer."""
-        from lsa_whisper.finetuning.distributed.model_parallel import ranks_of
+        """Check that the ranks can be divided into groups that share each layer, and the layers of a local base."""
+        from lsa_whisper.finetuning.distributed.model_parallel import check_shape, ranks_of
 
         super().check_ranks(recipe, ranks)
-        ranks_of(recipe, ranks)
+        sharers = ranks_of(recipe, ranks)[1]
+        with contextlib.suppress(AttributeError, TypeError, CheckpointError):  # loading the model tells
+            check_shape(SimpleNamespace(**read_json(Path(str(recipe.model.base)) / "config.json")), sharers)
 
     def check_model(self, recipe: RunSettings, config: Any, ranks: int) -> None:
         """Check that heads and feed-forward blocks can be divided."""

@@ -165,6 +165,16 @@ def test_nvme_needs_a_path():
         recipes.parse_recipe(GOOD, set=["strategy=zero3", "offload.optimizer=nvme"])
 
 
+@pytest.mark.parametrize("name", ["adapter", "evaluation"])
+def test_a_section_with_nothing_under_it_is_refused(name):
+    """It would be that of a recipe without the section: all weights, or no evaluation."""
+    text = f"data: {{train: t}}\nout: o\nmodel: {{base: m}}\n{name}:\n"
+    with pytest.raises(RecipeError, match=f"{name}: nothing stands under it; write its settings, or leave it out"):
+        recipes.parse_recipe(text)
+    assert recipes.parse_recipe(text, set=[f"{name}=null"]).adapter is None
+    assert recipes.parse_recipe(GOOD, set=["adapter=null"]).adapter is None
+
+
 def test_overrides_and_yaml_exponents_become_numbers():
     recipe = recipes.parse_recipe(GOOD, set=["training.learning_rate=1e-5", "adapter.rank=16"])
     assert recipe.training == recipes.TrainingSettings(learning_rate=1e-5)

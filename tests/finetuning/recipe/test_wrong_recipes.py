@@ -83,7 +83,7 @@ WRONG = {
     "unknown precision": (["precision=int8"], "precision: must be one of fp32, bf16"),
     "unknown metric": (["evaluation.metric=bleu"], "evaluation.metric: must be one of wer_verbatim"),
     "share above 1": (["data.full_length_share=2"], "data.full_length_share: must be between 0 and 1, not 2"),
-    "negative seed": (["seed=-1"], "seed: must be between 0 and 4.29497e+09, not -1"),
+    "negative seed": (["seed=-1"], "seed: must be between 0 and 4294967295, not -1"),
     # settings that exclude each other
     "offloading alone": (["offload.optimizer=cpu"], "offload.optimizer: cpu needs strategy zero2 or zero3"),
     "no swap folder": (["strategy=zero3", "offload.optimizer=nvme"], "offload.nvme_path: name a folder"),

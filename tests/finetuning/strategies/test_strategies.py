@@ -179,3 +179,13 @@ def test_it_trains(windows, scratch_recipe, tmp_path, monkeypatch):
     assert run.steps == 4 and run.loss > 0 and kinds
     record = json.loads((run.out / "lsa_whisper.json").read_text("utf-8"))["provenance"]
     assert record["recipe"]["strategy"] == "plain_steps" and checkpoint.load(run.out).context_s == 2.0
+
+
+def test_heads_that_cannot_be_divided_are_named_before_any_rank_starts(tmp_path):
+    config = {"encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_ffn_dim": 12, "decoder_ffn_dim": 12}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    text = f"{{data: {{train: t}}, out: o, model: {{base: '{tmp_path}'}}, strategy: tensor_parallel}}"
+    recipe = parse_recipe(text, set=["training.use_cpu=true"])
+    check_processes(recipe, 2)
+    with pytest.raises(RecipeError, match="tensor_parallel cannot divide 4 attention heads among 3 ranks"):
+        check_processes(recipe, 3)

@@ -13,7 +13,7 @@ from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.memory import Hardware, Resources
-from lsa_whisper.finetuning.strategies import check_processes
+from lsa_whisper.finetuning.strategies import check_processes, strategy_of
 from lsa_whisper.finetuning.training.memory_limits import out_of_memory_advice, preflight, with_smaller_micro_batch
 from lsa_whisper.system.machine import is_out_of_memory
 
@@ -182,3 +182,10 @@ def test_auto_micro_batch_takes_the_same_steps(windows, scratch_recipe, tmp_path
     again = []
     finetune(tmp_path / "b.yaml", set=["auto_micro_batch=true"], report=again.append)
     assert again == [f"{tmp_path / 'b'}: already trained with this recipe and these data"]
+
+
+def test_a_swap_folder_that_cannot_be_written_is_refused_even_by_force():
+    pytest.importorskip("deepspeed")
+    recipe = recipes.parse_recipe(TINY, set=["strategy=zero3", "offload.optimizer=nvme", "offload.nvme_path=/proc/x"])
+    with pytest.raises(RecipeError, match=r"offload\.nvme_path: /proc/x: .*; choose a folder you may write to$"):
+        strategy_of(recipe).check_requirements(recipe)

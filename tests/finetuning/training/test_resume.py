@@ -15,6 +15,7 @@ from transformers import TrainerControl, TrainerState
 from lsa_whisper.errors import CheckpointError, RecipeError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.recipe import OffloadSettings, Recipe, parse_recipe, with_overrides
+from lsa_whisper.finetuning.settings.values import describe_changes
 from lsa_whisper.finetuning.training import callbacks as schedules
 from lsa_whisper.finetuning.training import resume, run
 
@@ -274,7 +275,7 @@ def resumed(folder, recipe, processes=1):
     [
         ("model.base=n", r"saved with model\.base 'm', not 'n'; resume with that, or remove"),
         ("adapter.rank=32", r"saved with adapter\.rank 16, not 32"),
-        ("adapter=null", r"saved with adapter\.rank 16, not None"),
+        ("adapter=null", r"saved with an adapter, not without; resume"),
         ("training.learning_rate=1e-3", r"saved with training\.learning_rate 5e-05, not 0\.001"),
         ("optimizer=adafactor", r"saved with optimizer 'adamw', not 'adafactor'"),
         ("precision=bf16", r"saved with precision 'fp32', not 'bf16'"),
@@ -292,6 +293,11 @@ def test_a_run_does_not_resume_by_another_recipe(windows, checkpoint_of, overrid
     assert resumed(folder, recipe) == []
     with pytest.raises(RecipeError, match=said):
         resumed(folder, with_overrides(recipe, [override]))
+
+
+def test_an_adapter_is_one_change():
+    added = {"seed": (1, 2), "adapter.rank": (None, 8), "adapter.alpha": (None, 16.0)}
+    assert describe_changes(added) == "no adapter, not with one, and seed 1, not 2"
 
 
 def test_another_recipe_is_refused_before_weights_are_loaded(stopped, monkeypatch):
