@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import logging
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -129,18 +131,22 @@ def drop_wrong_heads(model: Any) -> None:
 
 @contextlib.contextmanager
 def quiet_transformers() -> Iterator[None]:
-    """Suppress transformers' progress bars and log messages; restore its settings afterwards."""
-    from transformers.utils import logging
+    """Suppress transformers' progress bars and messages, and DeepSpeed's, which it imports; restore both afterwards."""
+    from transformers.utils import logging as transformers_logging
 
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
+    level, bars = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    logging.getLogger("DeepSpeed").disabled = True
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            yield
     finally:
-        logging.set_verbosity(level)
+        logging.getLogger("DeepSpeed").disabled = False
+        transformers_logging.set_verbosity(level)
         if bars:
-            logging.enable_progress_bar()
+            transformers_logging.enable_progress_bar()
 
 
 def _load_model(source: str, dtype: str, quantized: Any = None, device: str | None = None) -> Any:

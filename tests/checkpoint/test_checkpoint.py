@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import shutil
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import torch
 from tiny_whisper import CONTEXT_S, build_checkpoint
 
 from lsa_whisper import checkpoint
+from lsa_whisper.checkpoint.loading import quiet_transformers
 from lsa_whisper.errors import CheckpointError, MissingExtraError
 from lsa_whisper.labels import Labels, tokens_to_allow
 
@@ -314,3 +317,12 @@ def test_a_multilingual_prompt_names_language_and_task(tmp_path):
     assert loaded.tokenizer.convert_ids_to_tokens(prompt) == expected
     with pytest.raises(CheckpointError, match="'it'"):
         checkpoint.decoder_prompt(loaded.tokenizer, settings, language="it")
+
+
+def test_messages_of_libraries_are_kept_from_a_person(caplog, recwarn):
+    with quiet_transformers():
+        logging.getLogger("DeepSpeed").warning("Setting accelerator to CPU")
+        warnings.warn("use dtype", FutureWarning, stacklevel=1)
+    assert not caplog.records and not recwarn.list
+    logging.getLogger("DeepSpeed").warning("again")
+    assert [record.getMessage() for record in caplog.records] == ["again"]
