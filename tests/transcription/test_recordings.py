@@ -12,6 +12,7 @@ from tiny_whisper import silence
 from lsa_whisper import chat
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.transcription import Transcriber
+from lsa_whisper.transcription.files.recordings import find_jobs
 
 ROOT = Path(__file__).resolve().parents[2]
 STORYBOOK, PAIRED = ROOT / "corpora" / "storybook" / "test", ROOT.parent / "shared" / "data" / "paired"
@@ -56,3 +57,13 @@ def test_without_speech_the_transcript_is_valid_and_empty(name, scripted, tmp_pa
     transcript = Transcriber(scripted, vad="energy").transcribe(Recording.open(tmp_path / "a.wav")).transcript
     assert transcript.utterances == [] and "no speech was found" in chat.serialize(transcript)
     verify(transcript, Recording.open(tmp_path / "a.wav"))
+
+
+def test_a_recording_without_a_suffix_in_a_folder_is_named(tmp_path, capsys):
+    soundfile.write(tmp_path / "visit", silence(1), 16_000, format="WAV")
+    soundfile.write(tmp_path / "a.wav", silence(1), 16_000)
+    (tmp_path / "README").write_text("no sound")
+    assert [audio.name for audio, _ in find_jobs([tmp_path], None)] == ["a.wav"]
+    assert capsys.readouterr().err == (
+        f"{tmp_path}/visit: a recording without a suffix such as .wav is left out; name it to transcribe it, too\n"
+    )

@@ -13,10 +13,11 @@ from typing import TypeAlias
 
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.chat.files import media_name
-from lsa_whisper.errors import AudioError, LsaWhisperError
+from lsa_whisper.errors import AudioError, LsaWhisperError, printable
 from lsa_whisper.system import disk
 from lsa_whisper.system.files import FailedFile
 from lsa_whisper.system.own_files import verify_inside
+from lsa_whisper.system.terminal import print_progress
 
 Jobs: TypeAlias = Sequence[tuple[Path, Path]]
 """Recordings with the paths of their transcripts."""
@@ -62,6 +63,9 @@ def _jobs_of(source: Path, out: Path | None, closed: list[FailedFile]) -> Iterat
             place = out / audio.relative_to(source) if out else audio
             verify_inside(place, out or source)
             yield audio, place.with_name(f"{audio.stem}.cha")
+        elif not audio.suffix and not audio.name.startswith(".") and isinstance(_open(audio, audio, None), Recording):
+            note = f"{audio}: a recording without a suffix such as .wav is left out; name it to transcribe it, too"
+            print_progress(printable(note))
 
 
 def _is_folder(path: Path) -> bool:
