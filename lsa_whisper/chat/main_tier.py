@@ -17,8 +17,8 @@ from lsa_whisper.chat.word import WordKind
 from lsa_whisper.timespan import TimeSpan
 
 _NEWLINE = re.compile(r"\r\n?|\n")
-BULLET = re.compile(rf"\x15[^\x15]*\x15|{BARE_BULLET}")
-"""Times without control characters are not words either, but only :func:`~.fix` makes a span of them."""
+BULLET = re.compile(rf"\x15[^\x15]*\x15|(?<![\w&-]){BARE_BULLET}")
+"""Also times that lost their control characters, which are not words; a span needs at least one of these."""
 # At most 14 digits: Python converts no more than 4,300, and no recording is that long.
 _TIMES = re.compile(r"(?<!\d)(\d{1,14})_(\d{1,14})(?!\d)")
 _TIMED_WORD = re.compile(r"([^\s\x15]+)\s*\x15(\d{1,14})_(\d{1,14})(?!\d)[^\x15]*\x15")

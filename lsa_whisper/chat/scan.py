@@ -27,7 +27,7 @@ def _any_of(spellings: tuple[str, ...]) -> str:
 
 
 _SIGN = "[\x15•·●∙\uf0b7\ufffd]"
-BARE_BULLET = rf"(?<![\w&-]){_SIGN}?[0-9]{{1,14}}_[0-9]{{2,14}}{_SIGN}?(?=\s*\Z)"
+BARE_BULLET = rf"{_SIGN}?[0-9]{{1,14}}_[0-9]{{2,14}}{_SIGN}?(?=\s*\Z)"
 """Times at the end of a main tier that lack a control character, or have a dot for it: never words."""
 _ALONE = rf"(?:[:{CA_ENDINGS}]|\#{{1,3}})(?=[\s\x15]|\Z)"
 _KINDS = rf"""(?P<word>(?!{_ALONE}|{BARE_BULLET}){_WORD})
