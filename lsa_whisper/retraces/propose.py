@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsa_whisper import chat
-from lsa_whisper.chat.files import list_transcripts
+from lsa_whisper.chat.files import is_transcript, list_transcripts
 from lsa_whisper.chat.filled_pauses import fillers, is_hummed
 from lsa_whisper.chat.tree import Word, build_tree
 from lsa_whisper.errors import LsaWhisperError
@@ -120,8 +120,8 @@ def _sources(transcripts: Sequence[Path], out: Path) -> tuple[list[tuple[Path, P
 
 def _mark_file(source: Path, target: Path, threshold: float, language: str | None) -> MarkedFile:
     transcript = chat.read(source)
-    if not transcript.utterances:
-        raise LsaWhisperError(f"{source}: no utterances; is this a CHAT transcript?")
+    if not (transcript.utterances and is_transcript(source)):
+        raise LsaWhisperError(f"{source}: not .cha, or no utterances; is this a CHAT transcript?")
     code = language or next(iter(transcript.languages), "eng")
     unmarked = [utterance for utterance in transcript.utterances if spoken_words(utterance.body) is not None]
     bodies = [_mark_words(utterance.body, fillers(code)) for utterance in unmarked]

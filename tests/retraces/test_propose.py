@@ -89,6 +89,12 @@ def test_hidden_files_and_marked_copies_are_no_transcripts(transcript, tmp_path)
         assert ([one.source for one in done.files], done.failed) == ([transcript], ())
 
 
+def test_what_is_not_chat_is_not_copied(transcript, tmp_path):
+    sound = transcript.rename(tmp_path / "visit.flac")
+    assert "visit.flac: not .cha" in str(mark([sound], out=tmp_path / "marked"))
+    assert not (tmp_path / "marked").exists()
+
+
 def test_nothing_is_written_if_the_table_would_replace_another(transcript, tmp_path):
     (tmp_path / "marked").mkdir()
     (tmp_path / "marked" / "visit.marks.csv").write_text("mine")
