@@ -201,6 +201,8 @@ def _check(out: Path, options: PrepareOptions, shards: int, processes: int) -> N
         raise CorpusError(f"`context_s={options.context_s}`: the context must be between 1 and 30 seconds")
     if options.prompt not in ("previous", "fluent"):
         raise CorpusError(f"`prompt_kind={options.prompt}`: it must be previous or fluent")
+    if options.labels.style == "fluent" and (options.relabel or options.prompt == "fluent"):
+        raise CorpusError("fluent labels leave out disfluencies; choose others with `labels`, such as chat")
     for name, share in (("without-timestamps", options.without_timestamps), ("with-prompt", options.with_prompt)):
         if not 0 <= share <= 1:
             raise CorpusError(f"--{name} is {share}; it must be a share between 0 and 1")

@@ -263,6 +263,8 @@ def test_a_moved_project_keeps_its_audio(session, talk, tmp_path):
         ({"with_prompt": -0.1}, r"--with-prompt is -0\.1; .* between 0 and 1"),
         ({"prompt_kind": "clean"}, "`prompt_kind=clean`: it must be previous or fluent"),
         ({"labels": "chatty"}, "no style 'chatty'"),
+        ({"labels": "fluent", "relabel": "base"}, "fluent labels leave out disfluencies; choose others"),
+        ({"labels": "fluent", "prompt_kind": "fluent"}, "fluent labels leave out disfluencies; choose others"),
     ],
 )
 def test_impossible_options(session, talk, tmp_path, options, words):
