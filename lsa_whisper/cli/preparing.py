@@ -73,7 +73,9 @@ def prepare(**parameters: Any) -> None:
 
 @main.command()
 @click.argument("path", type=PATH)
-@click.option("--mode", default="strict", type=click.Choice(["strict", "flucalc"]), help="Counting convention.")
+@click.option(
+    "--mode", default="strict", type=click.Choice(["strict", "flucalc"]), help="flucalc: counts as CLAN does."
+)
 @click.option("--json", is_flag=True, help="Print JSON instead of tables.")
 @click.option("--check", is_flag=True, help="List violations of CHAT's rules; exit status 1 if there are errors.")
 @click.option("--fix", is_flag=True, help="Repair what has one correct repair, keep the original, list the others.")

@@ -74,7 +74,7 @@ def recipes_new(**parameters: Any) -> None:
 @click.option("--set", multiple=True, metavar="KEY=VALUE", help="Override a recipe value: training.learning_rate=1e-5.")
 @click.option("--gpus", default=1, help="Number of GPUs; 0 trains on the CPU.")
 @click.option("--gpu-memory", default=24.0, help="GiB of each GPU.")
-@click.option("--host-memory", type=float, help="GiB of host memory to check the plans against.")
+@click.option("--host-memory", type=float, help="GiB of host memory; default: not checked.")
 @click.option(
     "--batch-size", type=int, help="Windows per GPU and step; the recipe's by default, or the largest that fits."
 )

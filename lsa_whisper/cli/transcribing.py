@@ -149,7 +149,7 @@ _GROUPS = {
 def transcribe(**parameters: Any) -> None:
     """Transcribe recordings to CHAT, with every disfluency.
 
-    - is standard input; its transcript is printed unless -o names a folder.
+    INPUTS are recordings or folders of them; - is standard input, whose transcript is printed unless -o names a folder.
 
     Example: lsa-whisper transcribe interview.wav
     """
