@@ -160,11 +160,12 @@ MIN_RECOGNIZED = 0.15
 """Share of the words of a transcript below which it may be one of another recording. Of five real recordings with
 their own transcripts, whisper-base recognized 27 to 91 % of the words, with the transcript of another one 6 %."""
 MIN_WORDS = 10
-"""Fewer words than this, in the transcript or heard, prove nothing: of overlapped speech, few are heard."""
+"""Fewer words than this prove nothing, nor does it if so few are heard of a short text: speech may be overlapped."""
 
 
-def is_misfit(aligned: AlignedText) -> bool:
-    """Return whether a transcript may be one of another recording: free transcription has hardly a word of it."""
+def is_misfit(utterances: Sequence[Utterance], aligned: AlignedText) -> bool:
+    """Return whether a transcript may be one of another recording: hardly a word without a bullet was recognized."""
     recognized = int(aligned.matches.alignment.equal.sum())
-    enough = min(len(aligned.words), len(aligned.decoded)) >= MIN_WORDS
-    return enough and recognized < MIN_RECOGNIZED * len(aligned.words)
+    sought = sum(utterances[word.utterance].span is None for word in aligned.words)
+    enough = sought >= MIN_WORDS and (len(aligned.decoded) >= MIN_WORDS or sought >= 5 * MIN_WORDS)
+    return enough and recognized < MIN_RECOGNIZED * sought

@@ -186,7 +186,9 @@ def _write(
     partial.remove()
     without = sum(utterance.span is None for utterance in timed)
     counts = (len(timed), len(timed) - without)
-    return AlignedFile(job.transcript, job.target, False, *counts, tuple(doubts), misfit=is_misfit(aligned))
+    return AlignedFile(
+        job.transcript, job.target, False, *counts, tuple(doubts), misfit=is_misfit(source.utterances, aligned)
+    )
 
 
 def _check(

@@ -9,8 +9,13 @@ import soundfile
 
 from lsa_whisper import chat
 from lsa_whisper.align import align_transcripts
+from lsa_whisper.align.aligner import AlignedText
+from lsa_whisper.align.anchors import DecodedWord, match_words
+from lsa_whisper.align.doubts import is_misfit
 from lsa_whisper.align.model import AlignmentModel
+from lsa_whisper.align.text import text_words
 from lsa_whisper.audio import Recording
+from lsa_whisper.chat import utterance
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.timespan import TimeSpan
 
@@ -69,6 +74,19 @@ def test_languages_are_not_asked_where_the_words_are_recognized(folder, monkeypa
 def test_a_transcript_of_another_recording_is_doubted(folder):
     said = align(transcript(folder / "a.cha", OTHER))
     assert "a.cha: hardly a word was recognized; is it the transcript of this recording?" in said
+
+
+@pytest.mark.parametrize(
+    ("bullets", "words", "heard", "doubted"),
+    [(0, 60, 2, True), (0, 12, 2, False), (100, 12, 12, False), (100, 0, 0, False), (0, 12, 12, False)],
+)
+def test_only_words_without_bullets_can_be_missed(bullets, words, heard, doubted):
+    timed = [utterance("CHI", f"dog{at} .", TimeSpan(at, at + 1)) for at in range(bullets)]
+    said = [*timed, *(utterance("CHI", f"cat{at} .") for at in range(words))]
+    spoken = text_words(said)
+    decoded = [DecodedWord(word.key, word.key, TimeSpan(0, 1), 0) for word in spoken[bullets:][:heard]]
+    aligned = AlignedText(tuple(spoken), {}, tuple(decoded), match_words(spoken, decoded))
+    assert is_misfit(said, aligned) == doubted
 
 
 @pytest.mark.slow(1)
