@@ -1,7 +1,7 @@
 """The weights in a model of CTranslate2, which the library itself does not give away.
 
 ``model.bin`` holds its variables one after another, each with its name, shape and number type (the format of
-``ctranslate2/specs/model_spec.py``, version 6, which all Whisper models have).
+``ctranslate2/specs/model_spec.py``, version 6).
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ class ConvertedWeights:
 
 def _variables(file: IO[bytes]) -> dict[str, _Variable]:
     version, name, _ = _number(file, "I"), _text(file), _number(file, "I")
-    if (version, name) != (_VERSION, "WhisperSpec"):
-        raise ValueError(f"format {version} of {name}, not {_VERSION} of WhisperSpec")
+    if version > _VERSION or name != "WhisperSpec":
+        raise ValueError(f"format {version} of {name}, not {_VERSION} or earlier of WhisperSpec")
     variables: dict[str, _Variable] = {}
     for _ in range(_number(file, "I")):
         name = _text(file)

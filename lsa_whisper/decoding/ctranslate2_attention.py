@@ -38,7 +38,8 @@ class ConvertedAttention:
 
     CTranslate2 itself aligns by dynamic time warping, which has no gaps: on clips of ten real meetings (base), 58, 74
     and 86 % of word starts are within 50, 100 and 200 ms by it, and 78, 91 and 96 % by the Viterbi path through these
-    weights. In bfloat16 they take as long as that alignment in float32.
+    weights. They take as long as that alignment in float32 where the CPU computes in bfloat16: a transcription in int8
+    takes 7 % longer, and one in float32 4 %. Alone, the heads of the lower layers are less precise.
     """
 
     def __init__(self, weights: ConvertedWeights, settings: Any, device: str):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import re
 import types
 import typing
 from collections.abc import Sequence
@@ -50,8 +51,12 @@ def parse_recipe(text: str, *, set: Sequence[str] = (), path: str = "recipe") ->
         raw = plain_yaml.parse(text) or {}
     except yaml.YAMLError as error:
         raise RecipeError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
-    for name in ("adapter", "evaluation") if isinstance(raw, dict) else ():
-        if raw.get(name, "") is None and not any(override.startswith(name) for override in set):
+    for name in re.findall(r"^(adapter|evaluation):[ \t]*(?:#.*)?$", text, re.MULTILINE):  # not with null behind it
+        if (
+            isinstance(raw, dict)
+            and raw.get(name, "") is None
+            and not any(override.startswith(name) for override in set)
+        ):
             raise RecipeError(f"{path}: {name}: nothing stands under it; write its settings, or leave it out")
     return _build(raw, set, path)
 

@@ -34,11 +34,11 @@ class DeepSpeed(Strategy):
         """Raise if DeepSpeed is missing, or rejects the recipe's ``deepspeed`` entries."""
         from lsa_whisper.finetuning.distributed import zero
 
-        zero.require_deepspeed(recipe)
         if "nvme" in (recipe.offload.optimizer, recipe.offload.parameters):
             writing = next(machine.disk(Path(str(recipe.offload.nvme_path))))
             if writing.state == "problem":
                 raise RecipeError(f"offload.nvme_path: {writing.fact}; {writing.remedy}")
+        zero.require_deepspeed(recipe)
         if recipe.deepspeed:
             zero.check_entries(recipe.deepspeed, self._settings(recipe))
 
