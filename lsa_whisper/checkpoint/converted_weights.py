@@ -43,7 +43,7 @@ class ConvertedWeights:
         try:
             with self._path.open("rb") as file:
                 self._variables = _variables(file)
-        except (OSError, ValueError, IndexError, struct.error) as error:
+        except (OSError, ValueError, LookupError, struct.error) as error:
             raise CheckpointError(
                 f"{self._path}: its weights cannot be read ({error}), so no word gets a time; export the model again "
                 "with --to ct2, or use the engine transformers"
@@ -87,6 +87,9 @@ def _variables(file: IO[bytes]) -> dict[str, _Variable]:
         dtype, size = _DTYPES[_number(file, "B")], _number(file, "I")
         variables[name] = _Variable(file.tell(), shape, dtype)
         file.seek(size, 1)
+    for _ in range(_number(file, "I")):  # equal variables are stored once
+        alias = _text(file)
+        variables[alias] = variables[_text(file)]
     return variables
 
 

@@ -155,7 +155,7 @@ def test_speakers_are_merged_on_the_page(visit, serve, chromium):
     page = opened(chromium, serve(visit))
     press(page, "S")
     page.select_option("#person", "ADU")
-    page.fill("#person-age", "2")
+    page.fill("#person-age", "two")
     press(page, "Enter")
     page.click("#person-save")
     until(page, "document.getElementById('person-problem').textContent.includes('age')")
