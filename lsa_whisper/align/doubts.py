@@ -160,7 +160,8 @@ MIN_RECOGNIZED = 0.15
 """Share of the words of a transcript below which it may be one of another recording. Of five real recordings with
 their own transcripts, whisper-base recognized 27 to 91 % of the words, with the transcript of another one 6 %."""
 MIN_WORDS = 10
-"""Fewer words than this prove nothing, nor does it if so few are heard of a short text: speech may be overlapped."""
+"""Fewer words without a bullet prove nothing. Nor does a text of less than five times as many, if fewer words than this
+are heard: of overlapped speech, few are."""
 
 
 def is_misfit(utterances: Sequence[Utterance], aligned: AlignedText) -> bool:

@@ -14,7 +14,7 @@ from lsa_whisper.cli.types import OUT, PATH, page_language_option
 @click.argument("reference", type=PATH)
 @click.argument("hypotheses", nargs=-1, type=PATH)
 @click.option("-o", "--out", type=OUT, help="Folder for report.html, report.md and report.json.")
-@click.option("--name", "names", multiple=True, help="Name of each, in order; once for each.")
+@click.option("--name", "names", multiple=True, help="Name of the first; repeat the option for the next ones.")
 @click.option("--audio", type=PATH, help="Folder of the recordings, to play utterances in the report.")
 @click.option("--embed-audio", is_flag=True, help="Put the sound into report.html, to send it as one file.")
 @page_language_option
@@ -65,7 +65,7 @@ def evaluate(**parameters: Any) -> None:
 @main.command("compare-runs")
 @click.argument("runs", nargs=-1, required=True, type=PATH)
 @click.option("-o", "--out", type=OUT, help="Folder for report.html and report.json.")
-@click.option("--name", "names", multiple=True, help="Name of each, in order; once for each.")
+@click.option("--name", "names", multiple=True, help="Name of the first; repeat the option for the next ones.")
 def compare_runs(**parameters: Any) -> None:
     """Compare training runs: curves, best values and differences between recipes.
 

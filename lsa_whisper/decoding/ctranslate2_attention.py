@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch.nn import functional
@@ -21,18 +20,6 @@ from lsa_whisper.system.device import fast_dtype
 _POSITIONS = "decoder/position_encodings/encodings"
 
 
-def attention_of(checkpoint: ConvertedCheckpoint) -> ConvertedAttention:
-    """Return what computes the cross-attention of a converted checkpoint, where its model is.
-
-    Raises:
-        CheckpointError: Its weights cannot be read.
-    """
-    model = checkpoint.model
-    on_gpu = model.device == "cuda" and torch.cuda.is_available()  # torch may have been installed for CPUs only
-    weights = ConvertedWeights(Path(checkpoint.path))
-    return ConvertedAttention(weights, checkpoint.settings, f"cuda:{model.device_index[0]}" if on_gpu else "cpu")
-
-
 class ConvertedAttention:
     """Computes the weights of the alignment heads.
 
@@ -42,18 +29,20 @@ class ConvertedAttention:
     takes 7 % longer, and one in float32 4 %. Alone, the heads of the lower layers are less precise.
     """
 
-    def __init__(self, weights: ConvertedWeights, settings: Any, device: str):
-        """Prepare the computation.
+    def __init__(self, checkpoint: ConvertedCheckpoint):
+        """Take a model, and compute where it does.
 
-        Args:
-            weights: Those of the model.
-            settings: The checkpoint's generation settings, which may list the heads.
-            device: Where to compute.
+        Raises:
+            CheckpointError: Its weights cannot be read.
         """
-        self._weights, self._device, self._dtype = weights, torch.device(device), fast_dtype(device)
+        model = checkpoint.model
+        on_gpu = model.device == "cuda" and torch.cuda.is_available()  # torch may have been installed for CPUs only
+        device = f"cuda:{model.device_index[0]}" if on_gpu else "cpu"
+        self._device, self._dtype = torch.device(device), fast_dtype(device)
+        self._weights = ConvertedWeights(Path(checkpoint.path))
         self._kept: dict[str, torch.Tensor] = {}
-        self._count = weights.number("decoder/num_heads")
-        self._heads = listed_heads(settings, weights.layers(), self._count)
+        self._count = self._weights.number("decoder/num_heads")
+        self._heads = listed_heads(checkpoint.settings, self._weights.layers(), self._count)
 
     def of_rows(self, hidden: torch.Tensor, prompt: Sequence[int], rows: Sequence[Sequence[int]]) -> Iterator[Weights]:
         """Yield the weights for each row of tokens; see :func:`~cross_attention.weights_of_rows`."""

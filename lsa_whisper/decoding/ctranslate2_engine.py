@@ -26,7 +26,7 @@ import numpy as np
 import torch
 
 from lsa_whisper.checkpoint import ConvertedCheckpoint
-from lsa_whisper.decoding.ctranslate2_attention import attention_of
+from lsa_whisper.decoding.ctranslate2_attention import ConvertedAttention
 from lsa_whisper.decoding.ctranslate2_steps import (
     array_of,
     begin_logprob,
@@ -73,6 +73,7 @@ class CTranslate2Decoder(WindowDecoder):
         word_times: bool = False,
         silence: NoSpeechRule = WHISPERS_RULE,
         style: DecodingStyle | None = None,
+        attention: ConvertedAttention | None = None,
     ):
         self._model = checkpoint.model
         self._spectra_lock = threading.Lock()  # one batch at a time: the Fourier transform needs much memory
@@ -91,13 +92,18 @@ class CTranslate2Decoder(WindowDecoder):
         self._begin(self._allowed.end, self._allowed.timestamps_s, language)
         self._columns = np.array(sorted(self._allowed.timestamps_s), dtype=np.int64)
         self._column_times_s = np.array([self._allowed.timestamps_s[index] for index in self._columns.tolist()])
-        self._attention = attention_of(checkpoint) if word_times else None
+        self._attention = attention or (ConvertedAttention(checkpoint) if word_times else None)
         self._rules: DecodingRules | None = None
         if speaker_codes(checkpoint.settings) or self.style.words:
             self._rules = DecodingRules(*vocabulary, timestamps=self.style.timestamps, words=self.style.words)
         if self.style.second:
             self.second = CTranslate2Decoder(
-                checkpoint, language=language, word_times=word_times, silence=silence, style=self.style.second
+                checkpoint,
+                language=language,
+                word_times=word_times,
+                silence=silence,
+                style=self.style.second,
+                attention=self._attention,
             )
         self._may_be_empty = self._has_times and self._allowed.end not in self._allowed.suppressed_at_begin
 

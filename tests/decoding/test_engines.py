@@ -81,7 +81,7 @@ def test_a_timestamp_after_the_audio_is_decoded_again(tiny, kept, tmp_path):
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int8", "int16"])
 def test_the_attention_of_a_converted_model_is_that_of_its_source(scripted, tmp_path, monkeypatch, dtype):
-    from lsa_whisper.decoding.ctranslate2_attention import attention_of
+    from lsa_whisper.decoding.ctranslate2_attention import ConvertedAttention
 
     monkeypatch.setattr("lsa_whisper.decoding.ctranslate2_attention.fast_dtype", lambda _: torch.float32)
     model = checkpoint.load(scripted).model
@@ -91,7 +91,7 @@ def test_the_attention_of_a_converted_model_is_that_of_its_source(scripted, tmp_
     for rows in ([[5, 6, 7], [8]], [[5] * full, []]):
         with torch.inference_mode():
             expected = [*cross_attention(model, hidden, [1, 2], rows, alignment_heads(model))]
-            found = [*attention_of(converted).of_rows(hidden, [1, 2], rows)]
+            found = [*ConvertedAttention(converted).of_rows(hidden, [1, 2], rows)]
         for own, theirs in zip(found, expected, strict=True):
             np.testing.assert_allclose(own, theirs, atol=1e-5 if dtype == "float32" else 0.05)
 
@@ -112,6 +112,16 @@ def test_both_engines_time_the_same_tokens_alike(scripted, kept, monkeypatch):
         for texts in (found, expected)
     )
     assert len(ours) > 20 and ours == pytest.approx(theirs, abs=0.02)
+
+
+def test_weights_that_are_stored_once_have_all_their_names(tiny, kept):
+    """The norms of untrained layers are equal, and stored once."""
+    from lsa_whisper.checkpoint.converted_weights import ConvertedWeights
+
+    weights = ConvertedWeights(Path(kept(tiny)))
+    assert weights.layers() == checkpoint.load(tiny).model.config.decoder_layers
+    first, last = (weights.tensor(f"decoder/layer_{layer}/ffn/layer_norm/gamma") for layer in (0, weights.layers() - 1))
+    assert torch.equal(first, last)
 
 
 @pytest.mark.parametrize("content", [b"", b"\x07\0\0\0", b"\x06\0\0\0\x04\0Gpt\0\x01\0\0\0"])

@@ -163,7 +163,7 @@ def small_dev_set(recipe: Recipe) -> str | None:
 
 
 def divergence(losses: Sequence[float], guessing: float) -> str | None:
-    """Return that a run has diverged by its logged losses; ``guessing`` is that of equally probable tokens.
+    """Return that a run has diverged by its logged losses; ``guessing`` is the loss of equally probable tokens.
 
     >>> divergence([2.5, 0.8, 6.1], 10.9)
     'the loss has risen from 0.8 to 6.1: training has diverged, and this model is worse than its base; remove it, ...'
