@@ -38,7 +38,7 @@ from lsa_whisper.decoding.ctranslate2_steps import (
     storage_view,
     token_logprobs,
 )
-from lsa_whisper.decoding.decoder import DecodedWindow
+from lsa_whisper.decoding.decoder import DecodedWindow, ends_in_copies
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.roles import speaker_codes
 from lsa_whisper.decoding.rules import DecodingRules, allowed_tokens
@@ -150,13 +150,34 @@ class CTranslate2Decoder(WindowDecoder):
             most: The most tokens that a text may have to be used. All are given up after the largest of these numbers.
         """
         if self._rules:
-            return self._verified(self._rules, hidden, durations_s)
-        rows = self._generate(hidden, durations_s, most)
+            rows = self._verified(self._rules, hidden, durations_s)
+            return [self._until_copies(row, duration_s) for row, duration_s in zip(rows, durations_s, strict=True)]
+        rows = self._generate_until_copies(hidden, durations_s, most)
         for index, (tokens, _, _, depends) in enumerate(rows):
             if depends or not {*tokens}.isdisjoint(self._late(durations_s[index]).tolist()):
                 alone = part_of(hidden, [index])
-                (rows[index],) = self._generate(alone, durations_s[index : index + 1])
+                (rows[index],) = self._generate_until_copies(alone, durations_s[index : index + 1])
         return rows
+
+    def _generate_until_copies(self, hidden: Any, durations_s: Sequence[float], most: Sequence[int] = ()) -> list[_Row]:
+        """Return the same as :meth:`_generate`, but of loops only the beginning.
+
+        The library cannot be stopped, so texts are given up where they get unusually long, and those without copies are
+        decoded again, alone.
+        """
+        rows = self._generate(hidden, durations_s, most or [*map(self._usual_length, durations_s)])
+        for index, (row, duration_s) in enumerate(zip(rows, durations_s, strict=True)):
+            has_ended = row[0][-1] == self._allowed.end or len(row[0]) >= self._limit(duration_s)
+            rows[index] = self._until_copies(row, duration_s)
+            if not (most or has_ended) and rows[index] is row:
+                (rows[index],) = self._generate(part_of(hidden, [index]), [duration_s])
+        return rows
+
+    def _until_copies(self, row: _Row, duration_s: float) -> _Row:
+        length = self._usual_length(duration_s)
+        if len(row[0]) <= length or not ends_in_copies(row[0][:length]):
+            return row
+        return row[0][:length], row[1][:length], *row[2:]
 
     def texts(
         self, rows: Sequence[_Row], hidden: Any, windows: Sequence[np.ndarray], *, with_times: bool = True

@@ -128,6 +128,34 @@ COMPARED_TOKENS_PER_S = 8.0
 of OpenAI's models. In 4.5 minutes of real speech (OpenAI's base in int8), one window that repeated itself up to the
 decoder's limit took about 9 of 25 seconds of one processor."""
 
+USUAL_TOKENS_PER_S = 5.0
+"""Speech rarely has more tokens per second than this, in the vocabulary of OpenAI's models: the fastest of 324 windows
+of real speech (base in int8) had 4.3. A longer text that ends in copies there is given up as a loop, which would
+otherwise run up to the decoder's limit. In five minutes of meetings, two loops took 16 % of the time."""
+GIVEN_UP = -1
+"""Stands in place of the next token where a text is given up."""
+_WHOLE_WORDS = 50_000  # tokens of a vocabulary in which most words are one
+_COPIES, _COPIED_TOKENS, _LONGEST_COPY = 4, 32, 40
+
+
+def usual_tokens_per_s(vocabulary: int) -> float:
+    """Return beyond how many tokens per second a text that ends in copies is given up, in a vocabulary of this size."""
+    return USUAL_TOKENS_PER_S if vocabulary > _WHOLE_WORDS else TOKENS_PER_S
+
+
+def ends_in_copies(tokens: Sequence[int]) -> bool:
+    """Return whether a text ends in the same tokens again and again: at least four copies, and 32 tokens together.
+
+    >>> ends_in_copies([5, *[7, 8] * 16]), ends_in_copies([7, 8] * 15), ends_in_copies([*range(11)] * 3)
+    (True, False, False)
+    """
+    for period in range(1, _LONGEST_COPY + 1):
+        copied = max(_COPIES * period, _COPIED_TOKENS)
+        tail = tokens[-copied:]
+        if len(tail) == copied and tail[period:] == tail[:-period]:
+            return True
+    return False
+
 
 def tokens_per_s(style: DecodingStyle) -> float:
     """Return the most tokens per second of audio that a text of this style has."""
@@ -160,13 +188,17 @@ class SegmentParser:
     text_of: Callable[[Sequence[int]], str]
 
     def length(self, tokens: Sequence[int], limit: int) -> int:
-        """Return how many tokens come before the end of text, at most ``limit``."""
-        return next((at for at, token in enumerate(tokens[:limit]) if token == self.end), min(limit, len(tokens)))
+        """Return how many tokens come before the end of text, or before a text is given up, at most ``limit``."""
+        ends = (at for at, token in enumerate(tokens[:limit]) if token in (self.end, GIVEN_UP))
+        return next(ends, min(limit, len(tokens)))
 
     def timed_length(self, tokens: Sequence[int], limit: int, *, is_compared: bool) -> int:
         """Return of how many tokens the times are needed: of a text that is compared, none unless it has an end."""
         length = self.length(tokens, limit)
-        return 0 if is_compared and length == limit else length
+        return 0 if is_compared and not self._ends(tokens[:limit], length) else length
+
+    def _ends(self, tokens: Sequence[int], length: int) -> bool:
+        return [*tokens[length : length + 1]] == [self.end]
 
     def window(
         self,
@@ -186,7 +218,7 @@ class SegmentParser:
             times_s: See :func:`parse_segments`; empty unless token times are requested.
         """
         length = self.length(tokens, limit)
-        complete = length < limit
+        complete = self._ends(tokens[:limit], length)
         scores = logprobs[: length + complete]
         segments = parse_segments(
             tokens[:length], logprobs[:length], self.timestamps_s, duration_s, self.text_of, times_s

@@ -10,14 +10,14 @@ import torch
 from torch import distributed
 from torch.nn import functional
 
-from lsa_whisper.decoding.decoder import TOKENS_PER_S, token_limit
+from lsa_whisper.decoding.decoder import GIVEN_UP, TOKENS_PER_S, ends_in_copies, token_limit
 from lsa_whisper.decoding.no_speech import NEVER_SILENT, NoSpeechRule
 from lsa_whisper.decoding.rules import DecodingRules
 
 _CHECK_EVERY = 8  # steps between two checks for finished rows (each check makes a GPU wait)
 FoundTexts = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 """Tokens and log-probabilities ``(batch, n)``, and the probability of no speech ``(batch,)``. Rows that end early are
-filled with the end of text."""
+filled with the end of text, behind :data:`~lsa_whisper.decoding.decoder.GIVEN_UP` where they were given up."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class Search:
         silence: When a row may end at once.
         tokens_per_s: Limit of the tokens per second of audio.
         latest_s: The latest timestamp; ``None`` for the end of each window's audio.
+        usual_per_s: Tokens per second of audio after which a text that ends in copies is given up.
     """
 
     prompts: torch.Tensor
@@ -37,11 +38,12 @@ class Search:
     silence: NoSpeechRule = NEVER_SILENT
     tokens_per_s: float = TOKENS_PER_S
     latest_s: float | None = None
+    usual_per_s: float = TOKENS_PER_S
 
-    def limits(self, durations_s: torch.Tensor, positions: int) -> list[int]:
+    def limits(self, durations_s: torch.Tensor, positions: int, most_per_s: float | None = None) -> list[int]:
         """Return the most tokens of each window (see :func:`~lsa_whisper.decoding.decoder.token_limit`)."""
-        length = self.prompts.shape[1]
-        return [token_limit(s, length, positions, self.tokens_per_s) for s in durations_s.tolist()]
+        length, most_per_s = self.prompts.shape[1], most_per_s or self.tokens_per_s
+        return [token_limit(s, length, positions, most_per_s) for s in durations_s.tolist()]
 
     def ends_s(self, durations_s: torch.Tensor) -> torch.Tensor:
         """Return the latest timestamp of each window."""
@@ -106,6 +108,8 @@ class _Rows:
         self._searches, self._prompts, self.end = searches, prompts, searches[0].rules.end
         limits = [limit for search in searches for limit in search.limits(durations_s, positions)]
         self._limit, self._batch = torch.tensor(limits, device=prompts.device), len(durations_s)
+        usual = (search.limits(durations_s, positions, search.usual_per_s) for search in searches)
+        self._usual, self._given_up = [length for lengths in usual for length in lengths], dict[int, int]()
         self._ends_s = torch.cat([search.ends_s(durations_s) for search in searches])
         self.longest = _highest(self._limit.max(), synced_ranks)
         self._tokens = torch.full((len(prompts), self.longest), self.end, device=prompts.device)
@@ -116,6 +120,9 @@ class _Rows:
 
     def extend(self, position: int, logits: torch.Tensor) -> torch.Tensor:
         """Choose the token at ``position`` of each active row from ``(rows, tokens, vocabulary)``, and return it."""
+        for row, length in enumerate(self._usual):
+            if length == position and self._is_loop(self._tokens[row, :position].tolist()):
+                self._limit[row] = self._given_up[row] = position
         tokens = self._tokens[self._active, :position]
         parts = (self._active.split(self._sizes), logits.split(self._sizes), tokens.split(self._sizes))
         steps = []
@@ -134,6 +141,9 @@ class _Rows:
         self._tokens[self._active, position], self._logprobs[self._active, position] = best, logprob
         return best
 
+    def _is_loop(self, tokens: Sequence[int]) -> bool:
+        return self.end not in tokens and ends_in_copies(tokens)
+
     def keep(self, running: torch.Tensor) -> None:
         """Leave all active rows but ``running`` as they are."""
         self._active = self._active[running]
@@ -141,6 +151,8 @@ class _Rows:
 
     def found(self) -> list[FoundTexts]:
         """Return what each search found."""
+        for row, length in self._given_up.items():
+            self._tokens[row, length] = GIVEN_UP
         parts = (values.split(self._batch) for values in (self._tokens, self._logprobs, self._no_speech))
         return list(zip(*parts, strict=True))
 

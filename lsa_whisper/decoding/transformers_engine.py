@@ -148,7 +148,7 @@ class TransformersDecoder(WindowDecoder):
         """Return what is searched in ``count`` windows."""
         prompts = torch.tensor([self.prompt] * count, device=self.model.device)
         latest_s = self._checkpoint.context_s if self.style.is_compared else None
-        return Search(prompts, self.rules, self.silence, self._tokens_per_s, latest_s)
+        return Search(prompts, self.rules, self.silence, self._tokens_per_s, latest_s, self._usual_per_s)
 
     def texts_of(
         self, result: FoundTexts, hidden: torch.Tensor, windows: Sequence[np.ndarray], *, with_times: bool = True

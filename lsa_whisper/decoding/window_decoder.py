@@ -13,7 +13,7 @@ from lsa_whisper.audio.speech_energy import silence_of
 from lsa_whisper.checkpoint import Checkpoint, ConvertedCheckpoint, decoder_prompt, language_tokens
 from lsa_whisper.decoding.batches import Batches
 from lsa_whisper.decoding.cross_attention import Weights, mean_in_step
-from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, token_limit, tokens_per_s
+from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, token_limit, tokens_per_s, usual_tokens_per_s
 from lsa_whisper.decoding.no_speech import NoSpeechRule
 from lsa_whisper.decoding.style import DecodingStyle
 from lsa_whisper.decoding.token_times import Span, token_times
@@ -112,7 +112,7 @@ class WindowDecoder:
         self._checkpoint, self._settings, self._positions = checkpoint, settings, positions
         self.batch_size, self._word_times, self.silence = batch_size, word_times, silence
         self.style = style or DecodingStyle(checkpoint.labels)
-        self._tokens_per_s = tokens_per_s(self.style)
+        self._tokens_per_s, self._usual_per_s = tokens_per_s(self.style), usual_tokens_per_s(len(checkpoint.tokenizer))
         self._rate_hz = int(checkpoint.feature_extractor.sampling_rate)
         self._languages = language_tokens(checkpoint.tokenizer, settings)
         self._last, self._workers = LastEncoded(), 1
@@ -176,6 +176,10 @@ class WindowDecoder:
 
     def _limit(self, duration_s: float) -> int:
         return token_limit(duration_s, len(self.prompt), self._positions, self._tokens_per_s)
+
+    def _usual_length(self, duration_s: float) -> int:
+        """Return after how many tokens a text that ends in copies is given up."""
+        return token_limit(duration_s, len(self.prompt), self._positions, self._usual_per_s)
 
     def _result(
         self,

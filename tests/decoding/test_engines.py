@@ -19,6 +19,7 @@ from lsa_whisper.audio.speech_energy import find_speech
 from lsa_whisper.audio.speech_windows import pack_windows
 from lsa_whisper.decoding.assisted import AssistedDecoder
 from lsa_whisper.decoding.cross_attention import alignment_heads, cross_attention
+from lsa_whisper.decoding.decoder import token_limit
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import CheckpointError, LsaWhisperError, MissingExtraError
 from lsa_whisper.transcription import transcribe
@@ -60,6 +61,29 @@ def test_ctranslate2_equals_transformers(name, kept, request):
     expected = TransformersDecoder(checkpoint.load(folder)).decode(windows)
     same(ct2_decoder(kept(folder), batch_size=4).decode(windows), expected)
     assert any(window.segments for window in expected)
+
+
+@pytest.mark.parametrize(("name", "rate", "loops"), [("tiny", 5.0, 3), ("scripted", 0.0, 0)])
+def test_of_a_loop_only_the_beginning_is_decoded(name, rate, loops, kept, request, monkeypatch):
+    folder = request.getfixturevalue(name)
+    windows = [voice(length, seed=n) for n, length in enumerate(LENGTHS_S)]
+    loaded = checkpoint.load(folder)
+    whole = TransformersDecoder(loaded).decode(windows)
+    monkeypatch.setattr("lsa_whisper.decoding.window_decoder.usual_tokens_per_s", lambda _: rate)
+    decoder = TransformersDecoder(loaded)
+    found = decoder.decode(windows)
+    same(ct2_decoder(kept(folder), batch_size=3).decode(windows), found)
+    assert any(window.tokens > token_limit(0.0, 0, 128, rate) for window in whole)
+    given_up = 0
+    for length_s, full, cut in zip(LENGTHS_S, whole, found, strict=True):
+        if cut.tokens == full.tokens:
+            assert [segment.text for segment in cut.segments] == [segment.text for segment in full.segments]
+            assert cut.complete == full.complete
+        else:
+            assert cut.tokens == token_limit(length_s, len(decoder.prompt), 128, rate) and not cut.complete
+            assert "".join(s.text for s in full.segments).startswith("".join(s.text for s in cut.segments)[:-1])
+            given_up += 1
+    assert given_up == loops
 
 
 def test_a_window_without_text_stays_empty(tiny, kept, tmp_path):
