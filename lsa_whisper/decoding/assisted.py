@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from lsa_whisper.checkpoint import Checkpoint
-from lsa_whisper.decoding.decoder import DecodedWindow
+from lsa_whisper.decoding.decoder import DecodedWindow, is_loop
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.decoding.two_texts import likelier_text
 from lsa_whisper.errors import CheckpointError
@@ -67,6 +67,9 @@ class AssistedDecoder(TransformersDecoder):
             # As in transformers: more proposals after all were accepted, fewer after a rejection.
             all_accepted = len(accepted) > len(draft)
             count = min(_MAX_PROPOSED, count + 2) if all_accepted else max(_MIN_PROPOSED, count - 1)
+            if is_loop(tokens, usual := self._usual_length(duration_s)):
+                tokens, logprobs = tokens[:usual], logprobs[:usual]
+                break
         (times_s,) = self._times_s([tokens], [duration_s], hidden, [window])
         return self._result(tokens, logprobs, duration_s, large.no_speech_prob, times_s)
 

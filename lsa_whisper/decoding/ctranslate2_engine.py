@@ -38,7 +38,7 @@ from lsa_whisper.decoding.ctranslate2_steps import (
     storage_view,
     token_logprobs,
 )
-from lsa_whisper.decoding.decoder import DecodedWindow, ends_in_copies
+from lsa_whisper.decoding.decoder import DecodedWindow, is_loop
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.roles import speaker_codes
 from lsa_whisper.decoding.rules import DecodingRules, allowed_tokens
@@ -175,9 +175,7 @@ class CTranslate2Decoder(WindowDecoder):
 
     def _until_copies(self, row: _Row, duration_s: float) -> _Row:
         length = self._usual_length(duration_s)
-        if len(row[0]) <= length or not ends_in_copies(row[0][:length]):
-            return row
-        return row[0][:length], row[1][:length], *row[2:]
+        return (row[0][:length], row[1][:length], *row[2:]) if is_loop(row[0], length) else row
 
     def texts(
         self, rows: Sequence[_Row], hidden: Any, windows: Sequence[np.ndarray], *, with_times: bool = True

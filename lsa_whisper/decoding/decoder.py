@@ -143,8 +143,21 @@ def usual_tokens_per_s(vocabulary: int) -> float:
     return USUAL_TOKENS_PER_S if vocabulary > _WHOLE_WORDS else TOKENS_PER_S
 
 
+def is_loop(tokens: Sequence[int], usual: int) -> bool:
+    """Return whether a text is unusually long and has, at its usual length, the same tokens again and again.
+
+    Args:
+        tokens: The text, without prompt and end.
+        usual: The most tokens that it usually has.
+
+    >>> [is_loop([5, *[7, 8] * count], 33) for count in (17, 16)], is_loop([*range(9)] * 9, 40)
+    ([True, False], True)
+    """
+    return len(tokens) > usual and ends_in_copies(tokens[:usual])
+
+
 def ends_in_copies(tokens: Sequence[int]) -> bool:
-    """Return whether a text ends in the same tokens again and again: at least four copies, and 32 tokens together.
+    """Return whether a text ends in at least four copies of the same tokens, and 32 tokens together.
 
     >>> ends_in_copies([5, *[7, 8] * 16]), ends_in_copies([7, 8] * 15), ends_in_copies([*range(11)] * 3)
     (True, False, False)

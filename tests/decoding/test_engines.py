@@ -73,6 +73,7 @@ def test_of_a_loop_only_the_beginning_is_decoded(name, rate, loops, kept, reques
     decoder = TransformersDecoder(loaded)
     found = decoder.decode(windows)
     same(ct2_decoder(kept(folder), batch_size=3).decode(windows), found)
+    same(AssistedDecoder(loaded, draft=loaded).decode(windows), found)
     assert any(window.tokens > token_limit(0.0, 0, 128, rate) for window in whole)
     given_up = 0
     for length_s, full, cut in zip(LENGTHS_S, whole, found, strict=True):
