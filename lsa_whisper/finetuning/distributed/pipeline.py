@@ -56,9 +56,7 @@ class Pipeline:
     def evaluate(self, batch: Batch, sums_of: Callable[..., tuple[torch.Tensor, ...]]) -> tuple[torch.Tensor, ...]:
         """Return each window's summed loss and number of label tokens, (batch, 1) each, on every rank.
 
-        Args:
-            batch: Features, inputs of the decoder, and labels.
-            sums_of: Returns these from logits and labels.
+        ``sums_of`` returns these from logits and labels.
         """
         self.stage.eval()
         parts: list[torch.Tensor] = []

@@ -63,13 +63,8 @@ def deepspeed_config(
 
     The weights are in fp32, and autocast computes in 16 bits, as for every other strategy. DeepSpeed's own ``bf16`` and
     ``fp16`` round the weights when training starts, save the rounded ones, and add micro-batches up in 16 bits: for
-    tiny.en the rounding moves weights by 2.8e-5, two steps at a learning rate of 1e-5 by 1.2e-5.
-
-    Args:
-        stage: Of ZeRO, 2 or 3.
-        offload: Where the optimizer and the weights are kept.
-        more: Entries that are merged into the configuration, section by section.
-        precision: The recipe's.
+    tiny.en the rounding moves weights by 2.8e-5, two steps at a learning rate of 1e-5 by 1.2e-5. The entries in
+    ``more`` are merged into the configuration, section by section.
 
     >>> deepspeed_config(3, OffloadSettings("cpu", "cpu"))["zero_optimization"]["offload_param"]["device"]
     'cpu'
@@ -175,9 +170,7 @@ _AUTO = {"gradient_clipping": 1.0, "gradient_accumulation_steps": 1, "train_micr
 def check_entries(entries: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
     """Let DeepSpeed parse the configuration, and return if it can.
 
-    Args:
-        entries: The recipe's ``deepspeed``.
-        settings: The whole configuration, of which they are a part.
+    ``entries`` are the recipe's ``deepspeed``, and a part of ``settings``, the whole configuration.
 
     Raises:
         RecipeError: With what DeepSpeed says of a wrong entry, or what the machine lacks.
@@ -218,12 +211,7 @@ def partition_weights(model: Any, recipe: RunSettings, unread: StoredWeights | N
     """Partition the weights of ``model`` over the ranks in place, one after the other, for ZeRO-3.
 
     DeepSpeed's engine would first copy the whole model to every GPU, and every rank would need the whole model on the
-    host.
-
-    Args:
-        model: The same on every rank; the values that count are those of rank 0.
-        recipe: Names where the weights are kept.
-        unread: The weights of ``model`` that rank 0 has not read yet.
+    host. The values that count are those of rank 0, which has not read the ``unread`` ones yet.
 
     Raises:
         CheckpointError: If one of them cannot be read.

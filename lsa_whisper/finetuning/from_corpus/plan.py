@@ -205,10 +205,7 @@ _COMMENTS = {
 def recipe_text(raw: dict[str, Any], windows: int, plan: Plan | None) -> str:
     """Return ``raw`` as commented YAML that :func:`~lsa_whisper.finetuning.recipe.parse_recipe` reads.
 
-    Args:
-        raw: The recipe as plain values, its sections in order.
-        windows: Number of training windows, for the comment.
-        plan: What it needs; ``None`` if that is unknown.
+    ``raw`` has its sections in order. The number of windows and the plan, if known, are in the comments.
     """
     lines = [f"# Chosen by lsa-whisper for {windows} training windows and the machine it ran on."]
     if plan is not None:

@@ -140,12 +140,8 @@ _UNSHARDED_ONLY = ("pure-bf16", "fp8")
 def nearest_fit(plan: Plan, recipe: Recipe, estimate: Callable[[Recipe], Plan]) -> tuple[Plan, list[str]] | None:
     """Return the nearest plan that fits, with the overrides that ``recipe`` needs for it; ``None`` if none fits.
 
-    The recipe with these overrides has been validated and estimated.
-
-    Args:
-        plan: The plan of ``recipe`` as it stands.
-        recipe: The recipe that does not fit.
-        estimate: Returns the plan of a recipe on the same machine.
+    The recipe with these overrides has been validated and estimated. ``estimate`` returns the plan of a recipe on the
+    same machine.
     """
     for alternative, precision in alternatives(plan, recipe):
         if not alternative.fits:

@@ -40,11 +40,8 @@ def activations(
 ) -> int:
     """Return the peak bytes of activations: at the start of the backward pass or in its first layer.
 
-    Args:
-        shape: Of the model, or of a stage of a pipeline.
-        configuration: How it is trained.
-        micro_batch: What passes at once.
-        kept_batches: Micro-batches whose activations wait for their backward pass at once.
+    In a pipeline, ``shape`` is that of a stage, and ``kept_batches`` micro-batches wait for their backward pass at
+    once.
     """
     width = ElementSizes.of(configuration)
     tokens = min(micro_batch.label_tokens, shape.target_positions)

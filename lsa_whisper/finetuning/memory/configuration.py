@@ -94,10 +94,8 @@ def training_configurations(
 ) -> tuple[TrainingConfiguration, ...]:
     """Return every configuration in order of preference: simple before slow, exact before rounded.
 
-    Args:
-        adapter: Trained by every configuration; ``None`` for full fine-tuning and some with a LoRA.
-        path: A folder on a fast disk.
-        adapter_first: Without ``adapter``: prefer a LoRA to full fine-tuning.
+    All train ``adapter``; without one they are full fine-tuning and some with a LoRA, which ``adapter_first`` prefers.
+    ``path`` is a folder on a fast disk.
     """
     cpu, everything = OffloadSettings("cpu"), OffloadSettings("cpu", "cpu")
     single, *others = sorted(STRATEGIES.values(), key=lambda strategy: strategy.uses_deepspeed)  # in torch alone first

@@ -61,13 +61,7 @@ def memory_use(
 ) -> MemoryUse:
     """Return the memory that a configuration needs with one process per GPU.
 
-    Args:
-        counts: Trained and frozen parameters.
-        configuration: How they are trained.
-        micro_batch: What each GPU processes at once.
-        gpus: Number of GPUs, and of processes.
-        workers: Data loader workers per process.
-        checkpoints: Checkpoints on disk at the same time.
+    ``workers`` are those of the data loader for each process, ``checkpoints`` those on disk at the same time.
     """
     ranks = 1 if strategy_of(configuration).is_single else gpus
     host_and_disk = host_bytes(counts, configuration, ranks, workers), disk_bytes(counts, configuration, checkpoints)

@@ -44,14 +44,9 @@ class Hardware:
 class TrainingJob:
     """A model to train, and the hardware to train it on.
 
-    Attributes:
-        shape: The model's shape.
-        hardware: GPUs, memory and disk.
-        model: Which weights are trained.
-        workers: Data loader workers per training process.
-        processes: Number of training processes without a GPU; with GPUs, there is one per GPU.
-        averages: Whether a moving average of the trained weights is kept.
-        checkpoints: Checkpoints on disk at the same time, the one being written included.
+    Without a GPU it has a number of ``processes``; with GPUs, there is one for each. ``workers`` are those of the data
+    loader for each process, ``checkpoints`` those on disk at the same time, the one being written included. With
+    ``averages``, a moving average of the trained weights is kept.
     """
 
     shape: Shape

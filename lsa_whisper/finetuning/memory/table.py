@@ -85,8 +85,7 @@ class Estimate:
     def table(self, width: int | None = None) -> str:
         """Return the plans as a table in plain text, with the recommendation.
 
-        Args:
-            width: Columns of the terminal; by default, those of this one.
+        It is as wide as the terminal, or has ``width`` columns.
         """
         columns = width or shutil.get_terminal_size((_WIDTH, 24)).columns
         wide = columns >= _WIDE

@@ -39,10 +39,7 @@ def parse_recipe(text: str, *, set: Sequence[str] = (), path: str = "recipe") ->
       data.trian: unknown key (did you mean 'train'?)
       data.train: missing
 
-    Args:
-        text: A recipe in YAML.
-        set: Overrides.
-        path: Where the text comes from, for messages.
+    ``path`` says in messages where the text comes from.
 
     Raises:
         RecipeError: With every problem found.

@@ -89,9 +89,7 @@ _VALUES: dict[str, tuple[str, ...]] = {
 def place_of(name: str, *, all_arguments: bool = False) -> str | None:
     """Return what to write in place of a trainer's argument that a recipe names in another section.
 
-    Args:
-        name: The argument.
-        all_arguments: Also look at the arguments that no setting covers, for which transformers is imported.
+    With ``all_arguments``, also look at those that no setting covers, for which transformers is imported.
 
     >>> place_of("bf16"), place_of("learning_rate"), place_of("nothing")
     ('set precision: bf16 instead', 'set training.learning_rate instead', None)

@@ -27,9 +27,7 @@ _Rule = tuple[Collection[str], Callable[[Recipe], Iterable[str]]]
 def problems_of(recipe: Recipe, faulty: Collection[str] = ()) -> list[str]:
     """Return every problem of a recipe, each starting with its key.
 
-    Args:
-        recipe: The recipe.
-        faulty: Its settings that have a problem already; rules about them are left out.
+    Rules about the ``faulty`` settings, which have a problem already, are left out.
     """
     problems: list[str] = []
     own = (((*settings, "strategy"), rule) for settings, rule in strategy_of(recipe).rules)

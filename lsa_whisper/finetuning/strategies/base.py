@@ -107,10 +107,7 @@ class Strategy:
     def check_model(self, recipe: RunSettings, config: Any, ranks: int) -> None:
         """Check that a model can be divided among ``ranks`` processes.
 
-        Args:
-            recipe: The run.
-            config: transformers' configuration of the model.
-            ranks: The processes.
+        ``config`` is transformers' configuration of the model.
 
         Raises:
             RecipeError: If they cannot.
@@ -161,10 +158,7 @@ class Strategy:
     def divide(self, model: Any, recipe: RunSettings, unread: Unread = None) -> Division | None:
         """Divide ``model`` among ranks if that is done before training; return how layers are divided, if they are.
 
-        Args:
-            model: The model to train, changed in place.
-            recipe: The run.
-            unread: The weights that are still to be read.
+        The model is changed in place; ``unread`` has the weights that are still to be read.
         """
         return None
 

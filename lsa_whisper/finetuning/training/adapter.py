@@ -83,9 +83,7 @@ def check_adapter(model: Any, adapter: AdapterSettings) -> None:
 def quantization_config(adapter: AdapterSettings, dtype: str) -> Any:
     """Return transformers' quantization config for the base, ``None`` if it is not to be quantized.
 
-    Args:
-        adapter: Names the number of bits.
-        dtype: Type of the matrix products; 16 bits are several times faster than fp32.
+    ``dtype`` is that of the matrix products; 16 bits are several times faster than fp32.
 
     Raises:
         MissingExtraError: If bitsandbytes is not installed.

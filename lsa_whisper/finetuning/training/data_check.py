@@ -39,10 +39,7 @@ _SPECIAL = re.compile(r"<\|[^<>|]*\|>")
 def check_data(recipe: Recipe, start: Checkpoint | None = None) -> None:
     """Return if a model can be trained on the recipe's data, and evaluated on its dev sets.
 
-    Args:
-        recipe: The run to check.
-        start: The checkpoint to start from, its context changed to the recipe's; by default it is loaded without
-            weights.
+    ``start`` has the context of the recipe; by default it is loaded without weights.
 
     Raises:
         RecipeError: If the model cannot be divided or adapted as the recipe says.

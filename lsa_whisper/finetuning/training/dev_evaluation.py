@@ -74,10 +74,8 @@ class DevEvaluation:
     def cost(self, recipe: Recipe, ranks: int, weight_bytes: int) -> str:
         """Return a line about what each evaluation costs at most.
 
-        Args:
-            recipe: The run.
-            ranks: Processes that share the windows.
-            weight_bytes: Bytes of the weights, which each step of decoding copies if they are offloaded.
+        ``ranks`` processes share the windows; each step of decoding copies ``weight_bytes`` if the weights are
+        offloaded.
         """
         sets = [self.dev, *self.others.values()]
         parts = ", ".join(f"{windows.name} {len(windows):,} of {len(windows.data):,} windows" for windows in sets)

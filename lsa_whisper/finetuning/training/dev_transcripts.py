@@ -40,10 +40,7 @@ class DevDecoder:
     def __init__(self, start: Checkpoint, generation_config: Any, *, tokens_per_s: float = TOKENS_PER_S):
         """Decode with the vocabulary of ``start`` and a generation config that is fitted to the labels.
 
-        Args:
-            start: The checkpoint that training starts from.
-            generation_config: Allows every mark of the labels.
-            tokens_per_s: Limit of the tokens per second of audio.
+        The limit of tokens per second of audio is ``tokens_per_s``.
         """
         self._tokens_per_s, self._positions = tokens_per_s, int(start.model.config.max_target_positions)
         self._tokenizer, self._config = start.tokenizer, generation_config

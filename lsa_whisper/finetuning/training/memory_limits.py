@@ -18,10 +18,7 @@ from lsa_whisper.system.machine import GIB, Finding, is_out_of_memory
 def preflight(recipe: Recipe, report: Callable[[str], None], resources: Resources | None = None) -> None:
     """Return if this machine can train ``recipe``; report what it will need.
 
-    Args:
-        recipe: The run to check.
-        report: Receives the memory plan and warnings.
-        resources: What is available; by default what this machine has.
+    ``resources`` are those of this machine by default.
 
     Raises:
         RecipeError: With every problem and its remedy, or if memory or disk space do not suffice.

@@ -32,9 +32,7 @@ _MIN_WORKERS, _WORKERS_PER_CORE = 64, 8
 def check_requirements(recipe: Recipe, path: str = "recipe") -> None:
     """Return if the recipe's files exist and this machine supports its settings.
 
-    Args:
-        recipe: The run to check.
-        path: Where the recipe comes from, for messages.
+    ``path`` says in messages where the recipe comes from.
 
     Raises:
         RecipeError: With every problem. A single problem may be another :class:`LsaWhisperError`.

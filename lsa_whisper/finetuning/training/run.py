@@ -51,11 +51,7 @@ def run_training(
 ) -> Finetuned:
     """Train by a recipe and save the checkpoint; see :func:`lsa_whisper.finetuning.finetune`.
 
-    Args:
-        recipe: What to train.
-        report: Receives progress lines.
-        force: Train even if the machine does not meet the requirements.
-        name: The recipe's file, for messages.
+    ``name`` is the recipe's file, for messages. With ``force``, the requirements need not be met.
     """
     out = Path(recipe.out)
     if (result := _finished(out, recipe)) is not None:

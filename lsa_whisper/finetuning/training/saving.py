@@ -71,10 +71,7 @@ def save_trained(trainer: Any, start: Checkpoint, record: dict[str, Any], out: P
 def learn_retraces(windows: Iterable[Segment], labels: Labels, language: str | None = None) -> dict[str, Any]:
     """Return the weights of a tagger for each language (ISO 639-3) that has enough retraces.
 
-    Args:
-        windows: The training data.
-        labels: Their style; only ``chat`` has retraces.
-        language: Whisper's code of all windows, in place of their own.
+    Only labels of style ``chat`` have retraces. ``language``, Whisper's code, stands in place of the windows' own.
     """
     if labels.style != "chat":
         return {}
@@ -219,12 +216,8 @@ def move_to_base(recipe: Recipe, model: Any, weights: dict[str, Any] | None) -> 
 
     The model is interpolated with what it was trained from (WiSE-FT, Wortsman et al. 2022): ``share * base + (1 -
     share) * trained``. The base is read one weight at a time. The update that an adapter holds is a product of two
-    factors, of which one is scaled.
-
-    Args:
-        recipe: Names the base and its share.
-        model: The trained model.
-        weights: The gathered weights of a model that is divided over ranks; ``None`` if ``model`` has all of them.
+    factors, of which one is scaled. ``weights`` are the gathered ones of a model that is divided over ranks; ``None``
+    if ``model`` has all of them.
 
     Raises:
         CheckpointError: The base cannot be read again.

@@ -68,11 +68,6 @@ def window_sampler(recipe: Recipe, train: WindowDataset, arguments: Any) -> torc
 
     With augmentation the indices also contain the epoch, so that a resumed run draws the same. With ``data.trim`` they
     contain the length of their optimizer step.
-
-    Args:
-        recipe: The run.
-        train: Its windows.
-        arguments: transformers' training arguments.
     """
     grouped, seed = arguments.train_sampling_strategy == "group_by_length", arguments.data_seed
     ranks = recipe.window_ranks(arguments.world_size)
