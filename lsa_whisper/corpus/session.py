@@ -195,10 +195,7 @@ def _why_no_recording(transcript: Transcript, names: list[str], media: Path | No
 def speaker_ids(transcript: Transcript, session: str, card: Card) -> dict[str, str]:
     """Return the ids of those who speak, by code; the part before the last ``-`` identifies the person.
 
-    Args:
-        transcript: The transcript.
-        session: Its path below the corpus folder, without extension.
-        card: The corpus card.
+    ``session`` is the path of the transcript below the corpus folder, without extension.
     """
     codes, people = dict.fromkeys(utterance.speaker for utterance in transcript.utterances), transcript.participants
     return {code: _speaker_id(people.get(code, Participant(code, "")), session, card) for code in codes}

@@ -59,10 +59,7 @@ def write(transcript: Transcript, path: Path, name: str, *, recording: Path | No
 def serialize(transcript: Transcript, name: str, *, recording: Path | None = None) -> str | bytes:
     """Return ``transcript`` in the format called ``name``, one of :data:`FORMATS`: a text, or the bytes of ``docx``.
 
-    Args:
-        transcript: The transcript.
-        name: The format.
-        recording: The recording, which an ELAN document names, if it is not a wav file next to it.
+    An ELAN document names ``recording``, if it is not a wav file next to it.
     """
     if name in ("csv", "srt", "txt", "vtt"):
         from lsa_whisper.formats.readable_text import WRITERS

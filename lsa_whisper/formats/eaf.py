@@ -68,11 +68,8 @@ class _Tiers:
 def serialize(transcript: Transcript, recording: Path | None = None) -> str:
     """Return an ELAN document; the annotations keep their CHAT marks, its properties hold the headers.
 
-    The document carries no date: the same transcript gives the same bytes.
-
-    Args:
-        transcript: The transcript.
-        recording: The recording; by default a wav file of the transcript's media name next to the document.
+    The document carries no date: the same transcript gives the same bytes. The recording is by default a wav file of
+    the transcript's media name next to the document.
     """
     ElementTree.register_namespace("xsi", _XSI)
     document = Element(

@@ -45,9 +45,7 @@ class Coverage:
     def of(cls, labels: Labels, *, is_trained: bool) -> Coverage:
         """Return what a model writes.
 
-        Args:
-            labels: Those that it is asked to write.
-            is_trained: Whether it was trained to write them, and not only prompted.
+        ``is_trained`` says whether it was trained to write them, and not only prompted.
 
         >>> Coverage.of(Labels("chat"), is_trained=True) == Coverage()
         True

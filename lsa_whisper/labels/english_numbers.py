@@ -47,10 +47,8 @@ _HOTLINES = "911|411"
 def speak_english(text: str, spellings: dict[str, str], *, plain: bool) -> tuple[str, int]:
     """Return ``text`` with its numbers as words, and how many were replaced.
 
-    Args:
-        text: English; other digits than numbers, such as those of pauses, must not be in it.
-        spellings: Takes the original spelling of each number, by its joined words.
-        plain: Whether ``&``, ``@`` and dashes are signs of plain text, and not CHAT's.
+    Other digits than numbers, such as those of pauses, must not be in it. ``spellings`` takes the original spelling of
+    each number, by its joined words. With ``plain``, ``&``, ``@`` and dashes are signs of plain text, and not CHAT's.
 
     >>> spoken, count = speak_english("at 7:00 it cost $5, up 50%, in 1999", {}, plain=True)
     >>> " ".join(spoken.replace(JOINER, " ").split()), count

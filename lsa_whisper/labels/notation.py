@@ -72,10 +72,7 @@ _CHAT_OF_PREFIX = {label: chat for chat, label in _PREFIXES.items()}
 def chat_to_label(text: str, version: int, *, keep_marks: bool = False) -> str:
     """Return a canonical CHAT tier in the notation ``version``.
 
-    Args:
-        text: The main tier, as ``canonical`` writes it.
-        version: Of the notation.
-        keep_marks: Write the symbol of every repetition, also where a version leaves it out.
+    With ``keep_marks``, the symbol of every repetition is written, also where a version leaves it out.
 
     >>> chat_to_label("&-um <I w:ant> [/] I want ↫b-b↫ball (.) +...", 2)
     'um < I : want > / I want b~~ ball .. +...'

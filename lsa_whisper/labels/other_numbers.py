@@ -103,11 +103,8 @@ _HAS_ZWJ = frozenset(["ara", "fas", "urd", "hin", "mar", "nep", "ben", "guj", "p
 def speak_other(text: str, language: str, spellings: dict[str, str] | None, *, plain: bool) -> tuple[str, int]:
     """Return ``text`` with its numbers as words, and how many were replaced.
 
-    Args:
-        text: In a language other than English.
-        language: ISO 639-3. Numbers of a language that num2words does not know stay digits.
-        spellings: Takes the original spelling of each number by its joined words, as for English.
-        plain: Whether ``&`` is a sign of plain text, and not CHAT's.
+    Numbers of a language (ISO 639-3) that num2words does not know stay digits. ``spellings`` and ``plain`` are as for
+    English.
 
     >>> speak_other("um 7:05, 3,5 % für 5 €", "deu", None, plain=True)[0].split()
     ['um', 'sieben', 'Uhr', 'fünf', ',', 'drei', 'Komma', 'fünf', 'Prozent', 'für', 'fünf', 'Euro']

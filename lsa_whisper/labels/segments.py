@@ -124,9 +124,8 @@ def sentences_of(words: Sequence[str], language: str) -> list[range]:
 def part_spans(parts: Sequence[int], segments: Sequence[tuple[int, TimeSpan]]) -> list[TimeSpan]:
     """Return the times of the parts of a text by their lengths, within segments whose times are known.
 
-    Args:
-        parts: The number of letters of each part.
-        segments: The number of letters, and the times, of each segment that the text was joined from.
+    Of each part the number of letters is given, and of each segment that the text was joined from the number and the
+    times.
 
     >>> part_spans([5, 10], [(10, TimeSpan(0, 1000)), (5, TimeSpan(3000, 4000))])
     [TimeSpan(start_ms=0, end_ms=500), TimeSpan(start_ms=500, end_ms=4000)]

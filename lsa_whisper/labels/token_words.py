@@ -29,11 +29,7 @@ def words_of_tokens(texts: Sequence[str], words: Sequence[str]) -> list[tuple[in
     """Return the index of each token's word, and whether the word is heard there.
 
     Punctuation and signs belong to the word before them, or to the first word; signs of a block or a prolongation to
-    the word that begins with it.
-
-    Args:
-        texts: The text of each token; a space begins a word.
-        words: The words as they are spoken.
+    the word that begins with it. A space in the text of a token begins a word; the words are as they are spoken.
 
     >>> words_of_tokens([" um", " go", "at", "."], ["um", "goat"])
     [(0, True), (1, True), (1, True), (1, False)]

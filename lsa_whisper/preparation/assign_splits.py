@@ -45,9 +45,7 @@ def assign_splits(sessions: Sequence[Session]) -> tuple[list[str], list[str]]:
 def unmatched_card_ids(card_ids: Sequence[tuple[str, str]], sessions: Sequence[Session]) -> list[str]:
     """Return a note for each corpus whose card lists speakers that no session has: possibly misspelled ids.
 
-    Args:
-        card_ids: Pairs of a corpus name and an id that its card lists.
-        sessions: All sessions.
+    ``card_ids`` are pairs of a corpus name and an id that its card lists.
     """
     present = {(session.corpus, card_id) for session in sessions for card_id in session.card_ids}
     absent: dict[str, list[str]] = {}

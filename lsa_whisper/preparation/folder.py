@@ -110,16 +110,8 @@ def join(
 ) -> Prepared:
     """Write manifests, rejections, shards and summary from the sessions' results, and return their counts.
 
-    Args:
-        paths: The sessions' results.
-        out: The prepared folder.
-        options: Options of preparation.
-        skipped_files: Files that are not used.
-        facts: What else the summary holds.
-        hint: Returns a remedy for the rejections by reason, or an empty text.
-        assigned: Number of sessions in each split.
-        shards: Number of Parquet files for each split.
-        processes: Number of worker processes.
+    ``facts`` is what else the summary holds, ``hint`` returns a remedy for the rejections by reason, or an empty text,
+    and ``assigned`` is the number of sessions in each split.
 
     Raises:
         AudioError: A recording could not be read again for the shards.

@@ -19,13 +19,9 @@ def map_parallel(
     A worker process that dies is an error, not a failed file: it ran out of memory or was killed, and a data set must
     not depend on that.
 
-    Close the iterator (``contextlib.closing``) when it is not read to its end, so that the processes end at once.
-
-    Args:
-        function: A function of a module, because other processes must find it.
-        items: What it is called with.
-        processes: How many calls run at once; 1 means in this process.
-        name: How an item is called in an error.
+    Close the iterator (``contextlib.closing``) when it is not read to its end, so that the processes end at once. The
+    function must be one of a module, because other processes must find it. One process is this one. ``name`` is how an
+    item is called in an error.
 
     Raises:
         CorpusError: Two processes died while they processed the same item.

@@ -83,12 +83,9 @@ def add_retraces(text: str, tagger: Tagger, threshold: float = CAREFUL) -> str:
     A model that writes from left to right has to set a code before it has heard what follows, and leaves many out; here
     both sides are known. So is what a code takes back. Where the same words stand before and after a revision ``[//]``,
     it becomes ``[/]``, as CHAT defines it. For other codes, a tagger that was trained to do so finds where the words
-    that were taken back begin, and whether it is a revision, a reformulation or a false start.
-
-    Args:
-        text: The main tier without its speaker code, as :func:`lsa_whisper.labels.decode` makes it.
-        tagger: A trained model.
-        threshold: The least probability of a word in a retrace, 0 to 1.
+    that were taken back begin, and whether it is a revision, a reformulation or a false start. The text is a main tier
+    as :func:`lsa_whisper.labels.decode` makes it, without its speaker code. ``threshold`` is the least probability of a
+    word in a retrace, 0 to 1.
 
     >>> add_retraces("the [/] the dog I want &-um I want it .", tagger_for("eng"))
     'the [/] the dog <I want> [/] &-um I want it .'

@@ -45,10 +45,8 @@ class Retrace(NamedTuple):
 def find_retraces(words: Sequence[SpokenWord], tagger: Tagger, threshold: float = THRESHOLD) -> list[Retrace]:
     """Return the retraces of an utterance in order; they do not overlap.
 
-    Args:
-        words: The utterance, from :func:`~lsa_whisper.retraces.words.spoken_words`.
-        tagger: A trained model.
-        threshold: The least probability of a word in a retrace, 0 to 1. Higher values give fewer and surer marks.
+    The words are from :func:`~lsa_whisper.retraces.words.spoken_words`. ``threshold`` is the least probability of a
+    word in a retrace, 0 to 1: higher values give fewer and surer marks.
 
     A group at the end of an utterance is not a retrace, because nothing takes its place; neither are cut-off words
     alone, which CHAT marks by ``&+``, and what fluent speakers say too: *very very*, *better and better and better*,
@@ -253,12 +251,7 @@ def frames(words: Sequence[SpokenWord]) -> Iterator[tuple[int, int]]:
 
 
 def _length_of_frame(texts: Sequence[str], kind: str) -> int:
-    """Return how many of the words from a subject on are repeated behind another subject; 0 for none.
-
-    Args:
-        texts: The words, of which the first may be the subject.
-        kind: The kind of the second one.
-    """
+    """Return how many of the words from a subject on are repeated behind another subject; 0 for none."""
     if texts[0] not in _SUBJECTS or kind not in _VERBS or texts[1] == _NOT_A_VERB:
         return 0
     for length in range(min(_MAX_FRAME, len(texts) // 2), 1, -1):

@@ -51,11 +51,8 @@ def train(utterances: Iterable[AnnotatedUtterance], path: Path) -> None:
 def corpus_weights(tiers: Iterable[str], language: str) -> dict[str, Any] | None:
     """Return the weights of a tagger of the corpus with these main ``tiers``; ``None`` where it has too few retraces.
 
-    Each utterance is learned twice: with its codes, as a model may write them, and without.
-
-    Args:
-        tiers: Texts of main tiers with retrace codes; other codes and times are not looked at.
-        language: ISO 639-3, of all of them.
+    Each utterance is learned twice: with its codes, as a model may write them, and without. The tiers are texts with
+    retrace codes, all of one language (ISO 639-3); other codes and times are not looked at.
     """
     utterances = [words for tier in tiers if len(words := marked_words(tier)) > 1]
     retraces = sum(word.before_code for words in utterances for word in words)

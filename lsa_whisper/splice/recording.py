@@ -55,14 +55,9 @@ def splice_speech(
 ) -> SplicedSpeech:
     """Return spliced versions of the utterances that have all word times, in their order.
 
-    Args:
-        utterances: All utterances of a recording.
-        load: Cuts a span out of the recording.
-        end_ms: Length of the recording.
-        profile: Which classes to splice, how often relative to each other, and how long.
-        rate: Number of spliced versions of each utterance; 0.5 makes one of every second utterance.
-        rng: Source of all random draws.
-        usable: Whether an utterance may be used, as a whole or for its sounds.
+    ``load`` cuts a span out of the recording, whose length is ``end_ms``. The profile says which classes to splice, how
+    often relative to each other, and how long. ``rate`` is the number of spliced versions of each utterance: 0.5 makes
+    one of every second one. ``usable`` says whether an utterance may be used, as a whole or for its sounds.
     """
     timed = [source for source in source_utterances(utterances, end_ms) if usable(source.utterance)]
     noise = RoomNoise.choose([load(span) for span in _silences(timed, rng)])

@@ -51,12 +51,7 @@ class SourceUtterance:
 
 
 def source_utterances(utterances: Sequence[Utterance], end_ms: int) -> list[SourceUtterance]:
-    """Return the utterances of which every word has a time, and that overlap no other utterance.
-
-    Args:
-        utterances: All utterances of a recording.
-        end_ms: Length of the recording.
-    """
+    """Return the utterances of which every word has a time, and that overlap no other utterance."""
     timed = sorted(
         (utterance for utterance in utterances if utterance.span), key=lambda own: own.span or TimeSpan(0, 0)
     )

@@ -25,9 +25,7 @@ _PLACEHOLDERS = ("aaa", "xxx", "zzz")
 def check(transcript: Transcript, *, known_language: Callable[[str], bool] | None = None) -> list[Problem]:
     r"""Return all violations in order of position; an empty list for a valid transcript.
 
-    Args:
-        transcript: The transcript.
-        known_language: Whether a language code of three letters exists; without it any such code is valid.
+    ``known_language`` tells whether a language code of three letters exists; without it any such code is valid.
 
     >>> from lsa_whisper.chat import parse
     >>> [problem.code for problem in check(parse("@UTF8\n@Begin\n@Languages:\teng\n@Participants:\tPAR Adult\n"

@@ -34,10 +34,8 @@ class ConvertibleFile:
 def list_convertible(inputs: Sequence[Path], *, format: str, suffixes: Sequence[str] = ()) -> list[ConvertibleFile]:
     """Return the files of ``inputs``; of a meeting with one file for each speaker only the first.
 
-    Args:
-        inputs: Files and folders.
-        format: The output format; CHAT files in folders are passed over when CHAT is written.
-        suffixes: The extensions to read in folders, with or without a dot.
+    CHAT files in folders are passed over when CHAT is written. ``suffixes`` are the extensions to read in folders, with
+    or without a dot.
 
     Raises:
         FormatError: An input is missing, or a folder has no readable file.

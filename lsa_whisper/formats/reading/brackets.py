@@ -21,11 +21,8 @@ def mark_maze(words: Sequence[str], following: Sequence[str]) -> str:
     """Return CHAT for the ``words`` of a maze.
 
     Fillers and cut-off words (``g*``, ``g-``) are marked as such. Words that come again right after are repetitions,
-    other words are revised; with nothing ``following`` they are a false start.
-
-    Args:
-        words: The words in the maze.
-        following: The words of the message after it.
+    other words are revised; with nothing ``following`` they are a false start. ``following`` are the words of the
+    message after it.
 
     >>> mark_maze(["um", "and", "you"], ["you", "can"])
     '&-um and [//] you [/]'

@@ -36,11 +36,8 @@ def interpolate_slots(slots: dict[str, int | None], pairs: Sequence[tuple[str, s
     """Give the slots of one tier that have no value times, evenly spaced between the nearest known ones.
 
     Before the first and behind the last known slot of the tier, the nearest known slot of the document bounds them;
-    without one they stay unknown.
-
-    Args:
-        slots: The time of each slot in milliseconds, in the order of the document; changed.
-        pairs: The two slots of each annotation of the tier, in order.
+    without one they stay unknown. ``slots`` has the time of each in milliseconds, in the order of the document, and is
+    changed; ``pairs`` has the two slots of each annotation of the tier, in order.
 
     >>> slots = {"a": 1000, "b": None, "c": 3000, "d": None}
     >>> interpolate_slots(slots, [("a", "b"), ("b", "c"), ("c", "d")])

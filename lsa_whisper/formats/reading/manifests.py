@@ -43,10 +43,8 @@ def is_manifest_row(row: Mapping[str, Any]) -> bool:
 def manifest_sources(rows: Iterable[Row], folder: Path, *, recognized: bool = True) -> list[Source]:
     """Return one source for each recording of a manifest in ``folder``; each row is an utterance.
 
-    Args:
-        rows: From :func:`manifest_rows`.
-        folder: Of the manifest.
-        recognized: Whether the text of a recognizer is taken before that of a person.
+    The rows are from :func:`manifest_rows`. With ``recognized``, the text of a recognizer is taken before that of a
+    person.
 
     Raises:
         FormatError: A row lacks its recording or its text, or has a damaged time.

@@ -101,12 +101,8 @@ def plain_to_chat(
 ) -> PlainText:
     """Return plain ``text`` as main tiers, and the comments found in it.
 
-    Args:
-        text: One stretch of text.
-        conventions: What the laboratory's marks mean.
-        language: ISO 639-3 code, for numbers in digits.
-        infer_marks: Whether fillers, cut-off words and repeated words are marked; else they stay plain words.
-        names: Proper names, which stay capital at the beginning of a sentence.
+    ``language`` (ISO 639-3) is that of numbers in digits. With ``infer_marks``, fillers, cut-off words and repeated
+    words are marked. Proper ``names`` stay capital at the beginning of a sentence.
 
     >>> plain_to_chat("Um, I I want [laughs] it. OK?", Conventions(), language="eng", infer_marks=True).tiers
     ('&-um I [/] I want &=laughs it .', 'OK ?')

@@ -53,14 +53,9 @@ def participants_of(
     """Return the participant of each speaker name, in order.
 
     CHAT codes stay; words such as ``Mother`` get their code; any other name becomes ``PAR0``, ``PAR1`` ... and is kept
-    as the participant's name.
-
-    Args:
-        names: The names in the file, in order of appearance; empty for an unnamed speaker.
-        roles: What the file says about a name, such as ``{"C": "Child"}``.
-        codes: The user's ``{"Kid": "CHI Target_Child"}``.
-        language: ISO 639-3 code.
-        speaker: Code of an unnamed speaker.
+    as the participant's name. The names, empty for an unnamed speaker, are in order of appearance. ``roles`` has what
+    the file says about a name (``{"C": "Child"}``), ``codes`` what the user says (``{"Kid": "CHI Target_Child"}``);
+    ``speaker`` is the code of an unnamed speaker.
 
     >>> people = participants_of(["C", "SPEAKER_00"], roles={"C": "Child"}, codes={}, language="eng")
     >>> [(person.code, person.role, person.name) for person in people.values()]
