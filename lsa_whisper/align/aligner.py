@@ -87,11 +87,8 @@ class Aligner:
     ) -> AlignedText:
         """Return the times of the words of all utterances.
 
-        Args:
-            utterances: In the order of the transcript; those with a bullet are aligned inside it.
-            recording: Opened audio; it is streamed.
-            partial: Stores decoded windows on disk, so that an interrupted run can resume.
-            progress: Called with the number of seconds that are done.
+        Those with a bullet are aligned inside it. ``partial`` stores decoded windows on disk, so that an interrupted
+        run can resume; ``progress`` is called with the number of seconds that are done.
         """
         words = text_words(utterances)
         speech = vad.detect_speech(self._detector, recording.stream(), SAMPLE_RATE_HZ)

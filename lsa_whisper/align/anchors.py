@@ -137,14 +137,7 @@ _EQUAL = 0.75  # of the words, where free transcription has an utterance
 def spoken_order(
     utterances: Sequence[Utterance], words: Sequence[TextWord], decoded: Sequence[DecodedWord], matches: Matches
 ) -> list[int]:
-    """Return the indices of the utterances as they were spoken; bullets fix the order that they have.
-
-    Args:
-        utterances: Of the transcript.
-        words: Their words.
-        decoded: The words of free transcription.
-        matches: Which words were recognized where, in the order of the transcript.
-    """
+    """Return the indices of the utterances as they were spoken; bullets fix the order that they have."""
     count = len(utterances)
     if any(utterance.span for utterance in utterances):
         return list(range(count))

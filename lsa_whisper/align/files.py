@@ -108,10 +108,7 @@ def _transcripts(place: Path, folder: str) -> Iterator[tuple[Path, Path]]:
 def find_recording(job: AlignmentJob, transcript: Transcript | None, audio: Path | None) -> Recording:
     """Return the recording of a transcript: the named file, or the one whose name is that of ``@Media`` or the file.
 
-    Args:
-        job: The transcript's file.
-        transcript: Its content, if it is CHAT.
-        audio: A recording, or a folder with recordings; the folder of the transcript if absent.
+    ``audio`` is a recording or a folder of them; the folder of the transcript if absent.
 
     Raises:
         AudioError: There is none, or it cannot be read.
@@ -132,11 +129,7 @@ def find_recording(job: AlignmentJob, transcript: Transcript | None, audio: Path
 def has_result(target: Path, source: Transcript, part: Callable[[Transcript], object], name: str) -> bool:
     """Return whether the result of an earlier run is there; a person may have corrected it since.
 
-    Args:
-        target: The path of the result.
-        source: The transcript that it is made of.
-        part: Returns what both have in common.
-        name: What that is, for the message.
+    ``part`` returns what both have in common, and ``name`` says what that is, for the message.
 
     Raises:
         LsaWhisperError: A file is there that does not have it.

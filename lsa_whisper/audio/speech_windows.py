@@ -23,10 +23,7 @@ _CUT_DECAY_S = 0.1  # a silence this much longer makes a cut e times cheaper
 def pack_windows(speech: SpeechActivity, *, context_s: float, duration_s: float) -> list[TimeSpan]:
     """Return the windows of a recording, in order and without overlap; empty without speech.
 
-    Args:
-        speech: The result of voice activity detection.
-        context_s: Maximum length of a window.
-        duration_s: The length of the recording.
+    None is longer than ``context_s``.
 
     >>> import numpy as np
     >>> speech = SpeechActivity(np.zeros(2000, np.float32), ((50, 200), (230, 300), (900, 1000)))

@@ -38,10 +38,7 @@ _OFFSET = 0.25
 def detect_speech(name: str, blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> SpeechActivity:
     """Return the speech in a recording.
 
-    Args:
-        name: One of :data:`DETECTORS`.
-        blocks: float32 mono samples, ``(n,)`` each.
-        rate_hz: Their sample rate.
+    ``name`` is one of :data:`DETECTORS`; the blocks are float32 mono samples, ``(n,)`` each.
 
     Raises:
         LsaWhisperError: There is no such detector, or its model is not installed.

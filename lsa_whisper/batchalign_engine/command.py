@@ -141,9 +141,6 @@ FIRST, BEFORE = (0, 10, 7), (0, 11)
 def require(feature: str) -> str:
     """Return the version of the installed Batchalign.
 
-    Args:
-        feature: What needs it, for the message.
-
     Raises:
         MissingExtraError: Batchalign is not installed.
         LsaWhisperError: The version is not supported.

@@ -100,10 +100,7 @@ def require_ctranslate2(purpose: str) -> None:
 def load_converted(path: str | Path, *, dtype: str = "auto", device: str = "cpu") -> ConvertedCheckpoint:
     """Return the model in a folder written by ``export --to ct2``, or in one that faster-whisper loads.
 
-    Args:
-        path: The folder.
-        dtype: One of :data:`CT2_DTYPES`; ``auto`` is the stored type, or the nearest that the device supports.
-        device: For example ``cpu`` or ``cuda:0``.
+    ``dtype`` is one of :data:`CT2_DTYPES`; ``auto`` is the stored type, or the nearest that the device supports.
 
     Raises:
         CheckpointError: The folder is incomplete, or the machine does not support the device or number type.

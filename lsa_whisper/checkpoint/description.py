@@ -50,9 +50,7 @@ class ModelFiles:
 def read_model_files(folder: Path, base: Path | None = None) -> ModelFiles:
     """Return the settings, tokens and tensor shapes of a folder.
 
-    Args:
-        folder: A complete model, or an adapter.
-        base: The adapter's base, which has what the adapter's folder does not have.
+    ``base`` is the adapter's, and has what the adapter's folder does not have.
 
     Raises:
         CheckpointError: A file is missing or cannot be read.

@@ -26,11 +26,7 @@ _TOLERANCE_INT8 = 0.35
 def convert(checkpoint: Checkpoint, source: Path, out: Path, *, dtype: str) -> Path:
     """Convert a checkpoint to a CTranslate2 folder, verify it, and return it.
 
-    Args:
-        checkpoint: The model.
-        source: The Hugging Face folder with its merged weights in float32.
-        out: The folder to write.
-        dtype: How the weights are stored, one of :data:`CT2_DTYPES`.
+    ``source`` is the Hugging Face folder with its merged weights in float32; ``dtype`` is one of :data:`CT2_DTYPES`.
 
     Raises:
         CheckpointError: CTranslate2 does not support the model, or computes other logits.

@@ -38,10 +38,6 @@ _PARTS = {
 def write_ggml(checkpoint: Checkpoint, path: Path) -> Path:
     """Write a merged checkpoint as one file for whisper.cpp and return its path.
 
-    Args:
-        checkpoint: The model, in float32.
-        path: The file to write.
-
     Raises:
         CheckpointError: whisper.cpp cannot run such a model.
     """

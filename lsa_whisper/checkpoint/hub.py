@@ -108,10 +108,7 @@ def hub_source(name: str) -> str:
 def require_hub(name: str, *, subject: str = "", remedy: str = _COPY) -> None:
     """Return if a model can be downloaded.
 
-    Args:
-        name: The hub name.
-        subject: Words before the name in the message.
-        remedy: What to do without a network.
+    ``subject`` stands before the name in the message, and ``remedy`` says what to do without a network.
 
     Raises:
         CheckpointError: The hub cannot be reached.

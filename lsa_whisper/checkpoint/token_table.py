@@ -119,11 +119,7 @@ _Settings = Mapping[str, Any]
 def token_rows(config: _Settings, generation: _Settings, tokens: TokenTable, context_s: float) -> Iterator[Finding]:
     """Yield what a vocabulary and the settings that name its tokens hold, and what does not fit.
 
-    Args:
-        config: ``config.json``, whose sizes are numbers.
-        generation: ``generation_config.json``.
-        tokens: The vocabulary.
-        context_s: The encoder's context in seconds.
+    ``config`` and ``generation`` are the contents of ``config.json`` and ``generation_config.json``.
     """
     yield _vocabulary(config, tokens)
     yield _special(config, generation, tokens)

@@ -26,11 +26,7 @@ _STEP_S, _STEP_ON_CPU_S = 5.0, 1.0
 def encoder_input_s(duration_s: float, context_s: float, margin_s: float | None, device: str) -> float:
     """Return how many seconds the encoder sees of a window: its sound and a margin, or its whole context.
 
-    Args:
-        duration_s: The length of the window's sound.
-        context_s: The encoder's context.
-        margin_s: The model's margin; ``None`` if it was not trained with ``data.trim``.
-        device: Where the encoder computes, for example ``cpu`` or ``cuda``.
+    ``margin_s`` is ``None`` for a model that was not trained with ``data.trim``.
 
     >>> [encoder_input_s(duration_s, 30.0, 1.0, "cpu") for duration_s in (0.3, 4.9, 5.1, 10.0, 29.5)]
     [2.0, 6.0, 7.0, 11.0, 30.0]

@@ -85,11 +85,8 @@ def write_settings(settings: ModelChoice) -> Path:
 def remember_model(folder: Path, scores: str = "") -> None:
     """Add a checkpoint folder to those that ``lsa-whisper models`` lists.
 
-    The list is a convenience: where the configuration folder cannot be written, nothing is remembered.
-
-    Args:
-        folder: The checkpoint.
-        scores: How good it is, in a few words; keeps what is known if empty.
+    The list is a convenience: where the configuration folder cannot be written, nothing is remembered. ``scores`` says
+    in a few words how good it is; if empty, what is known is kept.
     """
     path = str(folder.absolute())
     with contextlib.suppress(LsaWhisperError):

@@ -134,12 +134,7 @@ def _divided(indices: Sequence[int], parts: int) -> list[Sequence[int]]:
 
 
 def default_batch_size(weights_bytes: float, device: str) -> int:
-    """Return how many windows to decode together: as many as the machine has cores, or as its free memory holds.
-
-    Args:
-        weights_bytes: Size of the loaded weights.
-        device: Where they are.
-    """
+    """Return how many windows to decode together: as many as the machine has cores, or as its free memory holds."""
     if device.startswith("cuda"):
         import torch
 

@@ -39,11 +39,6 @@ def listed_heads(settings: Any, layers: int, heads: int) -> list[Head]:
     """Return the ``(layer, head)`` pairs whose attention follows the audio.
 
     Those that generation settings list; otherwise all heads of the upper half of the decoder's layers.
-
-    Args:
-        settings: The checkpoint's generation settings.
-        layers: Of its decoder.
-        heads: Of each layer.
     """
     pairs = getattr(settings, "alignment_heads", None)
     if pairs and all(layer < layers and head < heads for layer, head in pairs):

@@ -40,11 +40,7 @@ class ExpectedWords:
     def __init__(self, tokenizer: Any, words: Sequence[str], *, size: int, device: torch.device | str = "cpu"):
         """Take the words.
 
-        Args:
-            tokenizer: The checkpoint's own.
-            words: Names and rare words, also several in one text (``Anna Novak``).
-            size: Rows of the model's output matrix.
-            device: Where logits come from.
+        Logits with ``size`` columns come from ``device``. A word may be several in one text (``Anna Novak``).
         """
         import torch
 

@@ -30,13 +30,7 @@ class SpeakerCodeRules:
     ):
         """Make the rules.
 
-        Args:
-            tokenizer: The checkpoint's own.
-            codes: The speaker codes, without asterisk and colon.
-            size: Rows of the model's output matrix.
-            end: The end-of-text token.
-            stops: The tokens that end a segment of text: the timestamps.
-            device: Where logits come from.
+        The ``codes`` are without asterisk and colon. The tokens in ``stops``, the timestamps, end a segment of text.
         """
         paths = {code: self._path(tokenizer, f" *{code}:") for code in codes}
         self._space = next((before for before, _ in paths.values()), ())

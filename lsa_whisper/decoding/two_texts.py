@@ -102,9 +102,7 @@ def most_tokens(first: DecodedWindow) -> int:
 def likelier_text(first: DecodedWindow, second: DecodedWindow) -> DecodedWindow:
     """Return the text of ``first`` with the words of ``second`` where these are likelier.
 
-    Args:
-        first: A text with disfluencies and without timestamps.
-        second: The same window in the model's usual style.
+    The first has disfluencies and no timestamps; the second is the same window in the model's usual style.
     """
     if not (_is_doubtful(first) and _is_trusted(second) and second.tokens <= most_tokens(first)):
         return first

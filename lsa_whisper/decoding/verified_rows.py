@@ -65,10 +65,7 @@ class VerifiedRow:
 def complete_rows(rows: Sequence[VerifiedRow], rules: DecodingRules, propose: Propose) -> None:
     """Add tokens to each row until it has ended, as the rules choose them.
 
-    Args:
-        rows: With their first tokens.
-        rules: On the CPU.
-        propose: Asks the library.
+    The rows have their first tokens; the rules are on the CPU, and ``propose`` asks the library.
     """
     while still_open := [index for index, row in enumerate(rows) if not row.has_ended(rules.end)]:
         proposals = propose(still_open, [rows[index].given for index in still_open])

@@ -23,10 +23,7 @@ def align_words(
 ) -> list[list[TimedWord]]:
     """Return the words of each utterance that have a time.
 
-    Args:
-        utterances: The utterances of a segment.
-        timed: The tokens of its text.
-        begin_ms: Offset of the token times.
+    The utterances are those of a segment, ``timed`` the tokens of its text, whose times begin at ``begin_ms``.
 
     >>> from lsa_whisper.chat import utterance
     >>> times = [("u", 0.1, 0.2), ("m", 0.2, 0.4), (" I", 0.5, 0.9), (".", 1, 1)]

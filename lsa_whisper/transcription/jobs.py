@@ -199,12 +199,8 @@ def run_files(
 ) -> TranscriptionSummary:
     """Return what became of each recording, in the order of the jobs. A failed recording does not stop the others.
 
-    Args:
-        jobs: Recordings with the paths of their transcripts.
-        recordings: The opened recordings.
-        backend: Runs the tasks.
-        log: Gets a line for each recording.
-        single_raises: Raise the error of a job that is the only one, instead of listing it.
+    ``log`` gets a line for each recording. With ``single_raises``, the error of a job that is the only one is raised
+    instead of listed.
 
     Raises:
         CheckpointError: The model cannot be loaded.
@@ -240,10 +236,7 @@ def run_in_this_process(
 ) -> Outcomes:
     """Yield the outcome of every task under its number, one after the other.
 
-    Args:
-        work: Transcribes a recording.
-        tasks: The recordings, by number.
-        report: Called with the number of a recording and the seconds of it that are done.
+    ``report`` is called with the number of a recording and the seconds of it that are done.
 
     Raises:
         Exception: An error in ``FATAL``, or one that is not among

@@ -89,11 +89,7 @@ class TranscriptionResult:
     ) -> TranscriptionResult:
         """Return the result for a transcript with the scores of its words.
 
-        Args:
-            scored: The transcript.
-            language: ISO 639-3.
-            duration_ms: Length of the recording.
-            calibration: Maps the model's log-probabilities to confidences.
+        ``calibration`` maps the model's log-probabilities to confidences.
         """
         utterances = (
             _utterance(tier, scores, calibration)

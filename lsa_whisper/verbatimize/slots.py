@@ -84,12 +84,9 @@ def window_slots(
 ) -> list[Slot]:
     """Return the slots of the utterances of a window.
 
-    Args:
-        texts: The clean text of each utterance.
-        speakers: The speaker code of each utterance, which models with roles write.
-        vocabulary: Of the model.
-        language: ISO 639-3; decides the fillers.
-        stamps: Whether the model writes timestamps around each utterance.
+    ``texts`` and ``speakers`` have the clean text of each utterance and its speaker code, which models with roles
+    write. ``language`` (ISO 639-3) decides the fillers; with ``stamps`` the model writes timestamps around each
+    utterance.
     """
     slots: list[Slot] = []
     anywhere = _Anywhere(vocabulary, language)

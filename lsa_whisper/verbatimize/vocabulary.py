@@ -35,10 +35,6 @@ def is_consonants(word: str) -> bool:
 def verbatim_style(model: Writer, language: str) -> DecodingStyle:
     """Return how a model writes disfluencies: as it was trained, or as a stock Whisper is asked for them.
 
-    Args:
-        model: A loaded model, or what its folder says of it.
-        language: ISO 639-3.
-
     Raises:
         CheckpointError: It writes none, or none in this language.
     """

@@ -65,10 +65,7 @@ def fit_calibration(logprobs: Sequence[float], right: Sequence[bool]) -> Calibra
     """Return the calibration under which ``right`` is most probable (Platt 1999).
 
     Platt's targets, ``(n + 1) / (n + 2)`` in place of 1, keep a sample without any error from promising certainty.
-
-    Args:
-        logprobs: Of each word.
-        right: Whether it was.
+    ``right`` tells of each word whether it was.
 
     Raises:
         CheckpointError: The confidences do not separate correct from incorrect words.

@@ -65,9 +65,6 @@ class Diarizer:
     def load(self, device: str) -> None:
         """Load the model, unless it is loaded.
 
-        Args:
-            device: Where it computes.
-
         Raises:
             CheckpointError: pyannote.audio or the model cannot be loaded.
         """
@@ -76,10 +73,6 @@ class Diarizer:
 
     def turns(self, recording: Recording, device: str) -> SpeakerTurns | None:
         """Return the speaker turns of a recording, which is held in memory whole; ``None`` if it has none.
-
-        Args:
-            recording: Opened audio.
-            device: Where the model computes.
 
         Raises:
             CheckpointError: pyannote.audio or the model cannot be loaded.

@@ -109,9 +109,7 @@ class SpeakerLookup:
 def attribute_speakers(draft: Utterance, speakers: SpeakerLookup) -> list[Utterance]:
     """Return the utterance with its speaker, split where the word times show a change of turn.
 
-    Args:
-        draft: Utterance with its time; it can only be split if it has word times.
-        speakers: The turns.
+    It can only be split if it has word times.
     """
     if draft.span is None:
         return [draft]

@@ -49,12 +49,9 @@ def stretches(
 ) -> Iterator[Stretch]:
     """Yield the stretches of text of a recording.
 
-    Args:
-        windows: Span of each decoded window in the recording, in order.
-        decoded: One per window.
-        speaker: Code of the speaker.
-        language: ISO 639-3, of windows whose language was not detected.
-        speaker_in: Who speaks in a span, where turns are known; stretches end where the speaker changes.
+    Each decoded window has its span in the recording, in order. ``language`` (ISO 639-3) is that of windows whose
+    language was not detected. ``speaker_in`` tells who speaks in a span, where turns are known: stretches end where the
+    speaker changes.
     """
     by_code = [
         (segment.shifted(window.start_ms / 1000), chat_code(result.language) if result.language else language)

@@ -143,10 +143,7 @@ _SURPLUS_MS = 300  # and this much more
 def missed_speech(utterances: Sequence[Utterance], speech: SpeechActivity, duration_ms: int) -> list[TimeSpan]:
     """Return the stretches of speech for which words seem to be missing, in order.
 
-    Args:
-        utterances: With their times; word times make the result more exact.
-        speech: The result of voice activity detection.
-        duration_ms: Length of the recording.
+    Word times make the result more exact.
 
     >>> import numpy as np
     >>> from lsa_whisper.chat import utterance

@@ -30,12 +30,8 @@ def assign_roles(turns: SpeakerTurns, codes: Sequence[str], recording: Recording
     """Return turns with the given codes in place of their own, and a note on how they were found.
 
     Where one of the codes is a child's, the highest voices are children. Otherwise, and among children or adults, the
-    first code is that of the one who speaks longest. Where that cannot be told, the turns keep their codes.
-
-    Args:
-        turns: Who speaks when.
-        codes: One CHAT code for each speaker.
-        recording: Opened audio.
+    first code is that of the one who speaks longest. Where that cannot be told, the turns keep their codes. ``codes``
+    are CHAT's, one for each speaker.
     """
     speakers = [person.code for person in turns.participants]
     if set(speakers) == set(codes):

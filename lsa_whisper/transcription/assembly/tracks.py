@@ -32,9 +32,8 @@ def each_channel(recording: Recording, count: int) -> list[Recording]:
 def merge_tracks(tracks: Sequence[tuple[str, ScoredTranscript]], header: TranscriptHeader) -> ScoredTranscript:
     """Return one transcript with the utterances of every track in order of time.
 
-    Args:
-        tracks: Speaker and transcript of each channel.
-        header: The headers of the recording; remarks on single channels are added to its comments.
+    ``tracks`` are the speaker and the transcript of each channel. Remarks on single channels are added to the comments
+    of ``header``.
     """
     rows = sorted((row for _, track in tracks for row in _placed(track)), key=lambda row: row[0])
     people = {person.code: person for _, track in tracks for person in track.transcript.participants.values()}

@@ -61,8 +61,7 @@ class VoiceDiarizer:
     def load(self, device: str) -> None:
         """Load the network.
 
-        Args:
-            device: Not used: on a processor, the voices of an hour take a minute or two.
+        The device is not used: on a processor, the voices of an hour take a minute or two.
 
         Raises:
             CheckpointError: It cannot be read.
@@ -88,10 +87,6 @@ class VoiceDiarizer:
 
     def turns(self, recording: Recording, device: str) -> SpeakerTurns | None:
         """Return the speaker turns of a recording; ``None`` if it has no speech.
-
-        Args:
-            recording: Opened audio.
-            device: Not used.
 
         Raises:
             CheckpointError: The network cannot be read.

@@ -66,9 +66,7 @@ class DerivedFiles:
     def __init__(self, target: Path, names: Sequence[str]):
         """Derive files from the transcript at ``target``.
 
-        Args:
-            target: The transcript.
-            names: Formats (:data:`lsa_whisper.formats.FORMATS`) and the cleaned text (:data:`FLUENT`).
+        The names are those of formats (:data:`lsa_whisper.formats.FORMATS`) and of the cleaned text (:data:`FLUENT`).
         """
         self._target, self._list = target, target.with_name(f".{truncate_name(target.stem)}.made.json")
         self.paths = {name: _path(target, name) for name in names}

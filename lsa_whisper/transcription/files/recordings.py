@@ -31,10 +31,8 @@ def find_jobs(
 ) -> Iterator[tuple[Path, Path]]:
     """Yield each recording once, with the path of its transcript.
 
-    Args:
-        inputs: Recordings, and folders that are searched for recordings.
-        out: Folder for the transcripts (subfolders are kept); next to the audio if absent.
-        closed: Gets the folders that cannot be searched.
+    Folders in ``inputs`` are searched. Transcripts go to ``out``, where subfolders are kept, or next to the audio if it
+    is absent. ``closed`` gets the folders that cannot be searched.
 
     Raises:
         LinkError: A transcript would be written outside ``out``, because of a link.
@@ -78,9 +76,7 @@ def _is_folder(path: Path) -> bool:
 def open_recordings(jobs: Jobs, channel: int | None) -> Recordings:
     """Return the recording of each job, or why it cannot be transcribed.
 
-    Args:
-        jobs: Recordings with the paths of their transcripts.
-        channel: The channel to transcribe, from 0; ``None`` for all.
+    ``channel`` is the one to transcribe, from 0; ``None`` for all.
     """
     return {audio: _open(audio, target, channel) for audio, target in jobs}
 

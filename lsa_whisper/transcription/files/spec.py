@@ -82,11 +82,7 @@ class TranscriberSpec:
     ) -> str:
         """Return a digest of everything that the transcript of ``audio`` depends on.
 
-        Args:
-            audio: The recording.
-            recording: Its identity.
-            turns: The file with its speaker turns.
-            diarizer: The settings of what finds them.
+        ``turns`` is the file with its speaker turns, ``diarizer`` the settings of what finds them.
         """
         settings = {name: str(getattr(self.options, name)) for name in _IN_DIGEST}
         settings |= {

@@ -50,11 +50,8 @@ def transcribe_file(
 ) -> TranscribedFile:
     """Write the transcript of one recording, unless it is finished, and its derived files.
 
-    Args:
-        spec: The model and its options.
-        output: What is written besides the transcript.
-        task: Opened audio, and the path of the transcript.
-        report: Called with the seconds of the recording that are done.
+    ``task`` is opened audio and the path of the transcript; ``report`` is called with the seconds of the recording that
+    are done.
 
     Raises:
         LsaWhisperError: A file exists that must not be written over, or the disk is full or read-only.

@@ -50,11 +50,8 @@ def decode_across_borders(
 ) -> list[WindowResult]:
     """Return the windows, those with a cut utterance replaced: it is then the last of the left window.
 
-    Args:
-        windows: Decoded windows in order, each with its place.
-        decode: Decodes some spans of the recording.
-        context_s: Longest window of the decoder.
-        at_once: How many spans are decoded together; does not affect the result.
+    ``decode`` decodes spans of the recording, ``at_once`` of them together, which does not affect the result; no window
+    of the decoder is longer than ``context_s``.
     """
     merged = list(windows)
     pairs = enumerate(pairwise(windows))

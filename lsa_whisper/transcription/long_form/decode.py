@@ -73,11 +73,8 @@ class LongFormDecoder:
     ) -> Sequence[WindowResult]:
         """Return the decoded windows of a recording.
 
-        Args:
-            recording: Opened audio.
-            speech: Where it has speech.
-            partial: Stores decoded windows, and has those of an earlier run.
-            progress: Called with the seconds of the recording that are decoded.
+        ``partial`` stores decoded windows, and has those of an earlier run; ``progress`` is called with the seconds of
+        the recording that are decoded.
         """
         decoder = DetectedLanguageDecoder(cast(MultilingualDecoder, self.decoder)) if self.by_window else self.decoder
         if self.sequential and isinstance(decoder, PromptedDecoder):
@@ -169,10 +166,7 @@ class LongFormDecoder:
 def decode_repaired(decoder: Decoder, sounds: Sequence[Sound], repairs: Sequence[Repair[Any]]) -> list[DecodedWindow]:
     """Return one result per sound, each repaired by one repair after the other.
 
-    Args:
-        decoder: Any engine.
-        sounds: Windows no longer than its context.
-        repairs: In order, each works on the results of those before it.
+    ``sounds`` are windows no longer than the decoder's context. Each repair works on the results of those before it.
     """
     results = decoder.decode([sound.samples for sound in sounds])
     for repair in repairs:

@@ -141,12 +141,7 @@ def is_unspoken(evidence: Evidence) -> bool:
 
 
 def without_unspoken(windows: Sequence[WindowResult], speech: SpeechActivity) -> list[WindowResult]:
-    """Return the windows of a recording without text that has no speech under it; each names what was left out.
-
-    Args:
-        windows: Decoded windows in order, each with its place.
-        speech: Where the recording has speech, and where a second detector heard a voice, if one listened.
-    """
+    """Return the windows of a recording without text that has no speech under it; each names what was left out."""
     return [(span, _spoken(span, window, speech)) for span, window in windows]
 
 
