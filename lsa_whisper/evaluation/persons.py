@@ -51,9 +51,7 @@ def people_in(transcript: Transcript) -> frozenset[tuple[str, str]]:
 def persons_of(people: Mapping[str, frozenset[tuple[str, str]]], group: str = "auto") -> tuple[NDArray[np.int64], str]:
     """Return the person of each recording as a number from 0 on, and how it is known: ``name``, ``folder``, ``file``.
 
-    Args:
-        people: The result of :func:`people_in` by the key of the recording, in order.
-        group: ``auto``, or one of the three.
+    ``people`` has the result of :func:`people_in` by the key of each recording, in order.
     """
     keys = list(people)
     if group == "name" or (group == "auto" and any(people.values())):

@@ -46,13 +46,7 @@ def write_reports(
 ) -> Path:
     """Write the three reports into ``out`` and return the path of the HTML one.
 
-    Args:
-        evaluation: Scored with its rows.
-        out: A folder; made if it is not there.
-        audio: A folder with recordings to link to.
-        embed_audio: Put clips of the recordings into the HTML report instead of links.
-        summary: Also write ``summary.html``.
-        language: The language of all but the JSON, one of :data:`~lsa_whisper.page.language.PAGE_LANGUAGES`.
+    ``audio`` is a folder with recordings to link to, or to cut clips from with ``embed_audio``.
 
     Raises:
         CorpusError: ``out`` cannot be written to.

@@ -93,12 +93,7 @@ def page_data(
 ) -> dict[str, Any]:
     """Return what the page's script draws utterances from, as plain JSON values.
 
-    Args:
-        systems: The names of the systems.
-        keys: The keys of all files.
-        rows: The utterances to show.
-        out: The folder of the report, from which links to recordings start.
-        audio: The folder of the recordings, if any.
+    Links to the recordings in ``audio`` start at ``out``, the folder of the report.
     """
     recordings = {} if audio is None else find_audio(audio, keys)
     return {

@@ -88,9 +88,7 @@ class SpeakerMeasures:
 def measure_speakers(transcript: Transcript, mode: str = "strict") -> dict[str, SpeakerMeasures]:
     """Return the measures of every speaker, in order of appearance.
 
-    Args:
-        transcript: The transcript.
-        mode: How disfluencies are counted (:data:`lsa_whisper.chat.fluency.COUNTING_MODES`).
+    ``mode`` is one of :data:`lsa_whisper.chat.fluency.COUNTING_MODES`.
     """
     turns = Counter(speaker for speaker, _ in groupby(utterance.speaker for utterance in transcript.utterances))
     fluency = {code: speaker.as_dict() for code, speaker in transcript.fluency(mode).items()}

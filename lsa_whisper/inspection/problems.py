@@ -52,13 +52,9 @@ def problems_report(
 ) -> ProblemsReport:
     """Return the violations of CHAT's rules in ``files``, one line each, and their number.
 
-    Args:
-        files: CHAT files.
-        unreadable_folders: Folders that cannot be opened.
-        json: Return JSON instead of text; differences then go to standard error.
-        fix: Repair first what has one correct repair; the originals are kept.
-        strict: Count remarks as errors.
-        folder: The folder that was searched; links that lead out of it are not followed to repair a file.
+    With ``json``, differences go to standard error. With ``fix``, what has one correct repair is repaired first, and
+    the originals are kept; links that lead out of ``folder`` are not followed for that. With ``strict``, remarks count
+    as errors.
 
     Raises:
         LsaWhisperError: A repaired file cannot be written, or is outside ``folder``.
@@ -106,8 +102,7 @@ def _as_dict(problem: Problem) -> dict[str, Any]:
 def repair_file(file: Path) -> RepairedFile | None:
     """Repair what has one correct repair in ``file`` and keep the original next to it.
 
-    Returns:
-        The difference; ``None`` if there was nothing to repair or the file cannot be read.
+    ``None`` stands for its difference if there was nothing to repair or the file cannot be read.
 
     Raises:
         LsaWhisperError: A file cannot be written; the transcript is then unchanged.

@@ -62,11 +62,8 @@ def survey_notes(survey: Survey) -> list[str]:
 def survey_tables(path: Path, survey: Survey, *, most: int, blocks: bool = False) -> list[TextTable]:
     """Return the tables that have rows.
 
-    Args:
-        path: The inspected path.
-        survey: Its statistics.
-        most: Maximum number of rows of long lists.
-        blocks: Add a column with a sparkline of each distribution.
+    ``most`` is the maximum number of rows of long lists; ``blocks`` adds a column with a sparkline of each
+    distribution.
     """
     tables = [
         _splits(path, survey),

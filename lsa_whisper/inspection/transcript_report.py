@@ -112,12 +112,8 @@ _EVENT_HEAD = ("", "line", "tier", "class", "words")
 def measures_report(files: Sequence[Path], mode: str, json: bool, out: Path | None = None) -> str:
     """Return the language-sample measures of each speaker of CHAT ``files``; unreadable files are listed.
 
-    Args:
-        files: The transcripts.
-        mode: How disfluencies are counted.
-        json: Return JSON instead of a table.
-        out: A CSV file to write as well: a row for each speaker of each file, empty where a measure has no value, and
-            whether a person has checked the transcript.
+    ``out`` is a CSV file to write as well: a row for each speaker of each file, empty where a measure has no value, and
+    whether a person has checked the transcript.
 
     Raises:
         ChatSyntaxError: No file is readable.

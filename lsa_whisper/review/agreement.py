@@ -97,10 +97,7 @@ def _classes(words: FileWords) -> list[str]:
 def compare_transcripts(left: Transcript, right: Transcript, original: Transcript | None = None) -> dict[str, Any]:
     """Return pairs of utterances with their differences, and the agreement by word and by class.
 
-    Args:
-        left: The transcript as it is.
-        right: The second transcript.
-        original: The left transcript before differences were settled, from which the agreement is computed.
+    The agreement is computed from ``original``, the left transcript before differences were settled.
     """
     first, second = file_words(left.utterances), file_words(right.utterances)
     pairs = _pairs(first, second, align_verbatim(first, second).to_hypothesis.tolist())

@@ -66,10 +66,8 @@ def expected_errors(confidences: WordConfidences) -> float:
 def errors_left(unreviewed: Iterable[float], reviewed: Iterable[float], errors_found: int) -> ErrorEstimate:
     """Return the estimate for what is not reviewed.
 
-    Args:
-        unreviewed: Expected errors of each utterance that is not reviewed.
-        reviewed: Expected errors of each reviewed utterance, from the draft.
-        errors_found: Words that the reviewer changed, added or removed in the reviewed utterances.
+    The expected errors of each utterance are from the draft; ``errors_found`` are the words that the reviewer changed,
+    added or removed in the reviewed ones.
 
     >>> errors_left([4.2], [], 0), round(errors_left([2.0, 2.0], [7.9], 20).errors, 1)
     (ErrorEstimate(errors=8.0, low=1, high=20), 9.6)

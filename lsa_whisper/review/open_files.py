@@ -41,10 +41,6 @@ class ReviewFile:
 def list_review_files(path: Path, audio: Path | None) -> list[ReviewFile]:
     """Return the transcripts below ``path`` with their recordings, and the recordings without a transcript.
 
-    Args:
-        path: A CHAT file, a recording, or a folder.
-        audio: Another folder of recordings.
-
     Raises:
         CorpusError: A folder is missing, or there is neither a transcript nor a recording.
     """

@@ -74,9 +74,7 @@ _HEADER = struct.Struct("<8sQQ")
 def stream_peaks(recording: Recording, cache: Path) -> Iterator[bytes]:
     """Yield the peaks of a recording in order, from the file at ``cache`` or computed block by block.
 
-    Args:
-        recording: Opened audio.
-        cache: Where the peaks are stored when all of them are known; a folder without write permission is not an error.
+    They are stored at ``cache`` when all of them are known; a folder without write permission is not an error.
 
     Raises:
         AudioError: The recording can no longer be read.

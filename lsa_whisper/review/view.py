@@ -20,10 +20,7 @@ class TranscriptView:
     def __init__(self, saved: SavedTranscript, calibration: Calibration | None = None, flag: float = 0.1):
         """Read the confidences of the draft next to the transcript, if there are any.
 
-        Args:
-            saved: The transcript.
-            calibration: Overrides that of the draft.
-            flag: The share of the draft's words that are flagged as doubtful.
+        ``calibration`` overrides that of the draft; ``flag`` is the share of its words that are flagged as doubtful.
         """
         self._saved = saved
         scores = read_confidences(saved.path)

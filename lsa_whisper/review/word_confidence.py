@@ -39,10 +39,8 @@ class ConfidenceTable:
     ):
         """Assign the confidences of a draft to the utterances of a transcript that may be corrected since.
 
-        Args:
-            utterances: The transcript as it is.
-            scores: The confidences of its draft; ``None`` if there are none.
-            calibration: Overrides the one that was stored with the draft.
+        ``scores`` are ``None`` if there are no confidences; ``calibration`` overrides the one that was stored with
+        them.
         """
         self.known = scores is not None
         self.of_drafts: list[WordConfidences] = []

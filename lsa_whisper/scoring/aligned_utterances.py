@@ -74,13 +74,9 @@ def aligned_utterances(
 ) -> tuple[AlignedUtterance, ...]:
     """Return the aligned utterances in order; if the reference has no words, all columns are in a single one.
 
-    Args:
-        alignment: Of the spoken words of both.
-        reference: The words and events of the reference.
-        hypothesis: Those of the system.
-        utterances: Per column, the reference utterance it belongs to; -1 if none.
-        unmatched: The events that were missed, and those that were not spoken.
-        with_spans: Whether columns have the times of their words.
+    ``utterances`` has for each column of the alignment the reference utterance that it belongs to, -1 for none;
+    ``unmatched`` the events that were missed, and those that were not spoken. With ``with_spans``, columns have the
+    times of their words.
     """
     columns = _columns(alignment, reference, hypothesis, with_spans=with_spans)
     places = _Places(alignment, reference, utterances)

@@ -49,11 +49,8 @@ def with_recognized(
 ) -> FileWords:
     """Return the hypothesis with the unmarked disfluencies that the reference has at the same words.
 
-    Args:
-        reference: The words and events of the reference.
-        hypothesis: Those of the system, with its own marks only.
-        alignment: Of the spoken words of both.
-        from_words: Marks an utterance from its words; ``None`` if nothing is to be recognized.
+    The hypothesis has its own marks only. ``from_words`` marks an utterance from its words; ``None`` if nothing is to
+    be recognized.
     """
     if from_words is None:
         return hypothesis
@@ -136,11 +133,7 @@ def score_file(
 ) -> FileScores:
     """Return the scores of one file.
 
-    Args:
-        key: The name of the file.
-        reference: Its utterances and speakers.
-        hypothesis: Those of the system, or ``None`` if it has no such file.
-        options: Those of :class:`ScoringOptions`; its defaults if left out.
+    ``hypothesis`` is ``None`` if the system has no such file.
     """
     options, other = options or ScoringOptions(), hypothesis or ParsedTranscript((), {})
     expected, actual = file_words(reference.utterances), file_words(other.utterances, keep_unintelligible=False)

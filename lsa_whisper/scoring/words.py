@@ -83,9 +83,7 @@ class FileWords:
 def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = True) -> FileWords:
     """Return the words of ``utterances`` (all of one file, in order).
 
-    Args:
-        utterances: In the order of the file.
-        keep_unintelligible: Keep ``xxx`` as a word (for a reference) or leave it out (for a hypothesis).
+    With ``keep_unintelligible``, ``xxx`` is a word (for a reference); otherwise it is left out (for a hypothesis).
     """
     words: list[str] = []
     raw_words: list[str] = []

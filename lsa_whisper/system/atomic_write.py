@@ -28,11 +28,8 @@ def atomic_file(path: Path, *, own: bool = False) -> Iterator[BinaryIO]:
     """Yield a temporary file in the folder of ``path``; it replaces ``path``, on disk, if the block succeeds.
 
     The temporary name is new each time, and a link under either name is not followed. If the folder is replaced
-    meanwhile, the file stays in the one that was there at the start.
-
-    Args:
-        path: The file.
-        own: Its folder is one of this program, which is created and must not be a link.
+    meanwhile, the file stays in the one that was there at the start. With ``own``, the folder is one of this program,
+    which is created and must not be a link.
 
     Raises:
         LinkError: The folder is a link.
@@ -82,10 +79,7 @@ def replace_file(content: str | bytes, path: Path, *, own: bool = False) -> None
 def write_atomic(content: str | bytes, path: str | Path, *, own: bool = False) -> None:
     """Write ``content``, text as UTF-8, to ``path``, completely or not at all; it is on disk then.
 
-    Args:
-        content: What the file shall contain.
-        path: The file.
-        own: Its folder is one of this program, which is created and must not be a link.
+    ``own`` is as for :func:`atomic_file`.
 
     Raises:
         LsaWhisperError: The file cannot be written; an existing one is unchanged.

@@ -221,10 +221,8 @@ def nearest_existing(path: Path) -> Path:
 def disk(folder: Path, *, name: str = "disk", needed_gib: float | None = None) -> Iterator[Finding]:
     """Yield whether ``folder`` is writable and has enough free space.
 
-    Args:
-        folder: If it does not exist, its nearest existing parent is checked.
-        name: Name of the finding about space.
-        needed_gib: Less than this is a problem; by default, less than 5 GiB is a warning.
+    If the folder does not exist, its nearest existing parent is checked. Less than ``needed_gib`` is a problem; by
+    default, less than 5 GiB is a warning. ``name`` is that of the finding about space.
     """
     try:
         place = nearest_existing(folder)

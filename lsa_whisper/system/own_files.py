@@ -82,9 +82,7 @@ def verify_plain(path: Path) -> None:
 def opened_folder(path: Path, *, own: bool = False) -> Iterator[int | None]:
     """Give a descriptor of a folder, or ``None`` on systems that cannot open files relative to one.
 
-    Args:
-        path: The folder.
-        own: It is a folder of this program, which must not be a link.
+    An ``own`` folder is one of this program, which must not be a link.
 
     Raises:
         LinkError: It is a link.
@@ -115,10 +113,7 @@ def sync_folder(folder: int | None) -> None:
 def append_own(path: Path, data: bytes, *, own: bool = False) -> None:
     """Append ``data`` to a file, all of it or nothing, and return when it is on disk.
 
-    Args:
-        path: The file, which is created if it is missing.
-        data: What to append.
-        own: The folder of the file is one of this program.
+    The file is created if it is missing; ``own`` is as for :func:`opened_folder`.
 
     Raises:
         LinkError: A link or a FIFO stands in its place.

@@ -16,11 +16,6 @@ from lsa_whisper.system.own_files import read_own
 def add_rows(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Add to the table at ``path`` those rows that are not in it; a missing table is created.
 
-    Args:
-        path: The table.
-        columns: The names of its columns.
-        rows: The values of each row.
-
     Raises:
         LinkError: ``path`` is a link.
         LsaWhisperError: The file is not such a table, or cannot be written.

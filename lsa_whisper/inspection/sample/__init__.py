@@ -30,13 +30,7 @@ def write_sample_page(
 ) -> None:
     """Write what can be measured of the transcripts at ``path`` to the HTML file ``out``, atomically.
 
-    Args:
-        path: A CHAT file, or a folder of them.
-        by_path: Its readable transcripts by path.
-        unread: A message for each file that cannot be read.
-        mode: How disfluencies are counted.
-        out: The HTML file.
-        language: The language of the page.
+    ``by_path`` has its readable transcripts by path, ``unread`` a message for each file that cannot be read.
 
     Raises:
         CorpusError: ``out`` cannot be written.

@@ -63,13 +63,7 @@ def age_in_years(age: str) -> float | None:
 
 
 def sample_files(path: Path, transcripts: Sequence[tuple[str, Transcript]], mode: str) -> list[SampleFile]:
-    """Return the transcripts at ``path`` with their recordings, speakers and measures.
-
-    Args:
-        path: A CHAT file, or a folder of them.
-        transcripts: Its readable transcripts by path.
-        mode: How disfluencies are counted.
-    """
+    """Return the transcripts at ``path`` with their recordings, speakers and measures."""
     root = path if path.is_dir() else path.parent
     card, recordings = find_card(root), _recordings(path)
     files = []

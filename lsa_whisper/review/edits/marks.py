@@ -44,12 +44,7 @@ class KeyedMark:
 def mark_words(transcript: Transcript, number: int, first: int, last: int, mark: str) -> Transcript:
     """Return the transcript with the written words ``first`` to ``last`` of an utterance marked, or no longer marked.
 
-    Args:
-        transcript: The transcript.
-        number: The utterance.
-        first: Its first word to mark.
-        last: Its last word to mark.
-        mark: One of :data:`MARKS`.
+    ``mark`` is one of :data:`MARKS`.
 
     Raises:
         EditError: There is no such mark or word, or the words cannot be marked so.

@@ -22,10 +22,7 @@ _NAMING = ("@Participants", "@ID")
 def describe_person(transcript: Transcript, code: str, person: Participant) -> Transcript:
     """Return the transcript with a participant described as ``person``: code, name, role, age and sex.
 
-    Args:
-        transcript: The transcript.
-        code: The participant's code so far; empty for a new participant.
-        person: The description; its other fields are not used.
+    ``code`` is the participant's so far; empty for a new participant.
 
     Raises:
         EditError: There is no such participant, another one has the new code, or a value is not one of CHAT's.
@@ -108,10 +105,8 @@ def _described(old: Participant, new: Participant) -> Participant:
 def _with_people(transcript: Transcript, people: dict[str, Participant], speakers: dict[str, str]) -> Transcript:
     """Return the transcript with other participants.
 
-    Args:
-        transcript: The transcript.
-        people: Each participant who stays, by the code so far, and new ones by their own code.
-        speakers: The new code of each speaker whose utterances get one.
+    ``people`` has each participant who stays, by the code so far, and new ones by their own code; ``speakers`` the new
+    code of each speaker whose utterances get one.
     """
     blocks: list[Block] = []
     for block in transcript.blocks:
