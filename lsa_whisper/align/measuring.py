@@ -49,9 +49,7 @@ _AROUND_MS = 300
 def model_heads(model: AlignmentModel, path: str | Path) -> AlignmentHeads:
     """Return the heads to align with: measured on first use and kept in the user's cache.
 
-    Args:
-        model: The loaded model.
-        path: The folder or hub name that it was loaded from, whose digest names the file in the cache.
+    ``path`` is the folder or hub name that the model was loaded from, whose digest names the file in the cache.
     """
     if (cached_heads := stored_heads(path)) is not None:
         return cached_heads

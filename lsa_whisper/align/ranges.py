@@ -38,10 +38,7 @@ class WordRange:
 def borders(anchors: Sequence[tuple[int, int]], windows: int, words: range) -> list[range]:
     """Return the candidates for the first word after each window, from the start of the first window on.
 
-    Args:
-        anchors: ``(word, window)`` in order.
-        windows: Number of windows.
-        words: The words to divide.
+    ``anchors`` are ``(word, window)`` in order, ``windows`` and ``words`` numbers.
 
     >>> borders([(2, 0), (5, 1)], 2, range(8))
     [range(0, 3), range(3, 6), range(8, 9)]

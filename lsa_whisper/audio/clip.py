@@ -23,9 +23,7 @@ _MP3_QUALITY = 0.6  # of LAME's scale from 0 (best) to 1; about 5 kB a second
 def encode_audio(samples: Samples, *, mp3: bool | None = None) -> tuple[str, bytes]:
     """Return the MIME subtype (``mpeg`` or ``flac``) and the bytes of an audio file with ``samples``.
 
-    Args:
-        samples: Mono, 16 kHz.
-        mp3: Write MP3; by default where libsndfile can.
+    The samples are mono, 16 kHz. They become MP3 by default where libsndfile can write it.
     """
     mp3 = "MP3" in sf.available_formats() if mp3 is None else mp3
     file = BytesIO()

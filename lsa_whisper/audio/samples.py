@@ -22,9 +22,7 @@ Samples = npt.NDArray[np.float32]
 def mono(samples: npt.NDArray[np.float32], channel: int | None = None) -> Samples:
     """Return the mean over channels of ``samples`` ``(frames,)`` or ``(frames, channels)``; non-finite becomes zero.
 
-    Args:
-        samples: float32.
-        channel: Return this channel alone.
+    The samples are float32. With ``channel``, that one alone is returned.
     """
     if samples.ndim == 2:
         signal = samples.mean(axis=1, dtype=np.float32) if channel is None else samples[:, channel]
@@ -56,8 +54,7 @@ def are_same(blocks: Iterable[npt.NDArray[np.float32]]) -> bool:
 def cancelling_channel(blocks: Iterable[npt.NDArray[np.float32]]) -> int | None:
     """Return the louder channel where the mean of both cancels them, else ``None``.
 
-    Args:
-        blocks: Parts of the recording, ``(frames, 2)`` each.
+    The blocks are parts of the recording, ``(frames, 2)`` each.
 
     >>> left = np.sin(np.arange(1000, dtype=np.float32))
     >>> cancelling_channel([np.stack((left, -0.9 * left), axis=1)])

@@ -130,9 +130,7 @@ def _within(regions: tuple[tuple[int, int], ...], span: TimeSpan) -> tuple[tuple
 def find_speech(blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> SpeechActivity:
     """Return the speech in a recording given block by block.
 
-    Args:
-        blocks: float32 mono samples, ``(n,)`` each.
-        rate_hz: Their sample rate.
+    The blocks are float32 mono samples, ``(n,)`` each.
 
     >>> tone = 0.3 * np.sin(2 * np.pi * 200 * np.arange(16_000) / 16_000).astype(np.float32)
     >>> find_speech([np.zeros(16_000, np.float32), tone, np.zeros(16_000, np.float32)], 16_000).regions
@@ -160,9 +158,7 @@ def loud_frames(
 def silence_of(samples: npt.NDArray[np.float32], rate_hz: int) -> npt.NDArray[np.float32]:
     """Return how silent each frame of a window is, from 0 (speech) to 1, compared with the rest of the window.
 
-    Args:
-        samples: float32 mono samples, ``(n,)``.
-        rate_hz: Their sample rate.
+    The samples are float32, mono, ``(n,)``.
 
     >>> tone = 0.3 * np.sin(2 * np.pi * 200 * np.arange(1600) / 16_000).astype(np.float32)
     >>> silence_of(np.concatenate([tone, np.zeros(1600, np.float32)]), 16_000).round().tolist()

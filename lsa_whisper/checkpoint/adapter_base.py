@@ -106,11 +106,8 @@ def _sha256(file: Path, changed_ns: int, size: int) -> bytes:
 def record_base(out: Path, place: Path) -> dict[str, str]:
     """Return the entry about the base for an adapter's metadata, and make the base's path absolute.
 
-    Plain PEFT resolves a relative path against the current folder.
-
-    Args:
-        out: The folder that the adapter was written to.
-        place: The folder that it will be in.
+    Plain PEFT resolves a relative path against the current folder. ``out`` is the folder that the adapter was written
+    to, ``place`` the one that it will be in.
     """
     settings = read_json(out / ADAPTER_FILE)
     name = str(settings.get(_KEY) or "")

@@ -30,10 +30,7 @@ _COPY = (
 def cached_snapshots(name: str | None = None) -> dict[str, Path]:
     """Return the folders of cached Whisper models by hub name, sorted.
 
-    A model counts if its settings and its weights are there.
-
-    Args:
-        name: Only look for this one.
+    A model counts if its settings and its weights are there. With ``name``, only that one is looked for.
     """
     pattern = f"models--{name.replace('/', '--')}" if name else "models--*--*"
     snapshots = {}

@@ -53,13 +53,7 @@ class MergedSource:
 
 @dataclass(frozen=True)
 class Merged:
-    """The result of :func:`merge`.
-
-    Attributes:
-        out: The merged checkpoint's folder.
-        sources: The checkpoints that were averaged.
-        labels: The label style of the merged checkpoint.
-    """
+    """The result of :func:`merge`."""
 
     out: Path
     sources: tuple[MergedSource, ...]

@@ -19,8 +19,8 @@ _IN_A_LINE = ("model", "mels", "context", "layers", "vocabulary", "timestamps", 
 def model_overview(model: str | Path) -> tuple[Finding, ...]:
     """Return what a model is and what of it does not fit, a row each.
 
-    Args:
-        model: A checkpoint folder, an adapter, a CTranslate2 folder, or a hub name (only what is cached is described).
+    The model is a checkpoint folder, an adapter, a CTranslate2 folder, or a hub name (only what is cached is
+    described).
     """
     try:
         return _rows(model)

@@ -25,9 +25,7 @@ _SPACE = "Ġ"
 class TokenTable:
     """The tokens of a vocabulary, text -> id.
 
-    Attributes:
-        tokens: All tokens.
-        added: Those that were added to the byte-pair vocabulary: special tokens, languages, timestamps.
+    ``added`` are those that were added to the byte-pair vocabulary: special tokens, languages, timestamps.
     """
 
     tokens: Mapping[str, int]

@@ -61,13 +61,8 @@ def decoder_prompt(
 
     Training and decoding both call this, so that their prompts are equal. A model is multilingual if its generation
     configuration has ``is_multilingual``, or lacks it and lists languages (``lang_to_id``). The vocabulary does not
-    decide: OpenAI's English models have language tokens, too.
-
-    Args:
-        tokenizer: The checkpoint's own.
-        generation_config: The checkpoint's own.
-        language: Whisper's code, for example ``en``; English-only models ignore it.
-        with_timestamps: ``False`` adds ``<|notimestamps|>`` if the vocabulary has it.
+    decide: OpenAI's English models have language tokens, too. ``language`` is Whisper's code, for example ``en``;
+    English-only models ignore it. Without ``with_timestamps``, ``<|notimestamps|>`` is added if the vocabulary has it.
 
     Raises:
         CheckpointError: A multilingual model does not support the language.
@@ -106,13 +101,8 @@ def add_previous_text(prompt: list[int], previous: list[int], tokenizer: Any, ge
     """Return a decoder prompt that also holds the text before its window.
 
     After ``<|startofprev|>`` in front of the prompt; for CrisperWhisper 2 between marks, behind its tags. A vocabulary
-    without such tokens has no place for it.
-
-    Args:
-        prompt: Made by :func:`decoder_prompt`.
-        previous: Ids of the text; none adds nothing.
-        tokenizer: The checkpoint's own.
-        generation_config: The checkpoint's own.
+    without such tokens has no place for it. The prompt is from :func:`decoder_prompt`; ``previous`` are the ids of the
+    text, of which none adds nothing.
     """
     vocab = tokenizer.get_added_vocab()
     if not previous:

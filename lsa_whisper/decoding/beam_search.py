@@ -23,11 +23,7 @@ from lsa_whisper.decoding.greedy import FoundTexts, Search, greedy_search
 class _Text:
     """The beginning of a window's text.
 
-    Attributes:
-        window: Index of the window.
-        tokens: Its ids without the prompt.
-        logprobs: One per token.
-        score: Their sum.
+    The tokens are without the prompt; the score is the sum of their log-probabilities.
     """
 
     window: int
@@ -66,12 +62,8 @@ def beam_search(
 ) -> FoundTexts:
     """Return what is found, for the best of several texts.
 
-    Args:
-        model: A Whisper model.
-        hidden: The encoder's output ``(batch, frames, width)``.
-        search: One text of each window.
-        durations_s: Length of the audio in each window, ``(batch,)``.
-        beams: How many texts of a window are followed.
+    ``hidden`` and ``durations_s`` are as for :func:`~lsa_whisper.decoding.greedy.greedy_search`; ``beams`` texts of a
+    window are followed.
     """
     prompts, rules = search.prompts, search.rules
     limits = search.limits(durations_s, model.config.max_target_positions)

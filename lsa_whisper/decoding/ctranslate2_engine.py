@@ -117,11 +117,7 @@ class CTranslate2Decoder(WindowDecoder):
             return np.asarray(log_mel(self._checkpoint.feature_extractor, windows, self._input_s(windows)))
 
     def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
-        """Return one result per window, in order.
-
-        Args:
-            windows: float32 mono samples at the model's rate; samples after the context are ignored.
-        """
+        """Return one result per window, in order."""
         return self._batches(windows).in_threads(self._decode_batch)
 
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:

@@ -223,12 +223,8 @@ class SegmentParser:
     ) -> DecodedWindow:
         """Return the decoded window for a sequence of tokens.
 
-        Args:
-            tokens: Decoded tokens without the prompt; those after the end of text are ignored.
-            logprobs: One per token, that of the end of text included.
-            duration_s: Length of the window's audio.
-            limit: See :func:`token_limit`.
-            times_s: See :func:`parse_segments`; empty unless token times are requested.
+        Tokens after the end of text are ignored; ``logprobs`` has one for each, that of the end of text included. For
+        ``limit`` see :func:`token_limit`, for ``times_s`` :func:`parse_segments`.
         """
         length = self.length(tokens, limit)
         complete = self._ends(tokens[:limit], length)
@@ -250,15 +246,9 @@ def parse_segments(
     """Return the segments of a window's tokens.
 
     A segment without an opening timestamp begins where the previous one ended; one without a closing timestamp lasts to
-    the end of the window. Timestamps after the end of the audio are moved to its end.
-
-    Args:
-        tokens: Decoded tokens without prompt and end of text.
-        logprobs: One per token.
-        timestamps_s: Token id -> seconds.
-        duration_s: Length of the window's audio.
-        text_of: Ids -> text.
-        times_s: Start and end of each token, or empty.
+    the end of the window. Timestamps after the end of the audio are moved to its end. The tokens are without prompt and
+    end of text; ``times_s`` are the start and end of each, or empty. For ``timestamps_s`` and ``text_of`` see
+    :class:`SegmentParser`.
 
     >>> timestamps_s = {90: 0.0, 91: 1.0, 92: 2.0}
     >>> [(p.text, p.start_s, p.end_s) for p in parse_segments([90, 7, 8, 91, 91, 9], [0] * 6, timestamps_s, 2.5, str)]

@@ -62,14 +62,10 @@ def greedy_search(
 
     On a CPU, two texts of two windows take .6 of the time of one after the other, and of eight windows .9.
 
-    Every row has its own limit, so that the result for a window does not depend on the other windows in its batch.
-
-    Args:
-        model: A Whisper model.
-        hidden: The encoder's output ``(batch, frames, width)``.
-        searches: The texts of each window; their rules are those of one vocabulary.
-        durations_s: Length of the audio in each window, ``(batch,)``.
-        synced_ranks: Run as many steps as the slowest rank; required where every step gathers sharded layers.
+    Every row has its own limit, so that the result for a window does not depend on the other windows in its batch. The
+    rules of all are those of one vocabulary. ``hidden`` is the encoder's output ``(batch, frames, width)``,
+    ``durations_s`` ``(batch,)`` the length of the audio in each window. With ``synced_ranks``, run as many steps as the
+    slowest rank: required where every step gathers sharded layers.
     """
     positions = model.config.max_target_positions
     step, mask = _side_by_side([search.prompts for search in searches], searches[0].rules.end)

@@ -41,8 +41,7 @@ class PartialDecoding:
     def read(self, windows: Sequence[TimeSpan] | None = None) -> list[WindowResult]:
         """Return the windows that an earlier run decoded, in order; an incomplete last line is removed.
 
-        Args:
-            windows: The windows of this run if known; stored windows that differ from them are discarded.
+        Stored windows that differ from ``windows``, those of this run if known, are discarded.
         """
         try:
             data = read_own(self.path)

@@ -83,6 +83,9 @@ class DecodingRules:
 
     Few of the fifty thousand rows of a vocabulary are timestamps, so the timestamp rules work on those columns alone;
     the full vocabulary needs only one sum, one maximum and one normalization per step.
+
+    Everywhere, logits are ``(batch, vocabulary)`` in any number format, tokens ``(batch, n)`` those decoded so far
+    without the prompt, and ``durations_s`` ``(batch,)`` the length of each window's audio.
     """
 
     def __init__(
@@ -139,12 +142,7 @@ class DecodingRules:
         """Return the first token of each row, its log-probability, and the probability of no speech.
 
         Where there is probably no speech, the end of text may come first, even if the checkpoint suppresses it there.
-
-        Args:
-            logits: ``(batch, prompt length, vocabulary)``.
-            prompts: ``(batch, prompt length)``.
-            durations_s: ``(batch,)`` length of each window's audio.
-            silence: When there is probably no speech.
+        The prompts are ``(batch, prompt length)``, and the logits are those of each of their tokens.
         """
         no_speech = torch.zeros(len(logits), device=logits.device)
         if self._allowed.no_speech is not None:
@@ -159,10 +157,8 @@ class DecodingRules:
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the first token of each row and its log-probability.
 
-        Args:
-            last: ``(batch, vocabulary)``, the logits after the prompt.
-            durations_s: ``(batch,)`` length of each window's audio.
-            silent: For each row, whether the end of text may come first even if the checkpoint suppresses it there.
+        ``last`` are the logits after the prompt; ``silent`` says for each row whether the end of text may come first
+        even if the checkpoint suppresses it there.
         """
         none = torch.empty((len(last), 0), dtype=torch.long, device=last.device)
         tokens, logprobs = self.choose(last, none, durations_s)
@@ -180,13 +176,7 @@ class DecodingRules:
     def choose(
         self, logits: torch.Tensor, tokens: torch.Tensor, durations_s: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the next token of each row and its log-probability among the allowed tokens, ``(batch,)`` each.
-
-        Args:
-            logits: ``(batch, vocabulary)``, any number format.
-            tokens: ``(batch, n)`` decoded so far, without the prompt.
-            durations_s: ``(batch,)`` length of each window's audio.
-        """
+        """Return the next token of each row and its log-probability among the allowed tokens, ``(batch,)`` each."""
         if self._codes:
             logits = logits + self._codes.mask(tokens, self._since_begin(tokens))
         text = logits + (self._text if tokens.shape[1] else self._text_at_begin)
@@ -229,13 +219,8 @@ class DecodingRules:
 
         Of the timestamps only the most probable is a candidate, with the probability of all together: they differ in
         the time alone, and would otherwise take the place of other texts. A forbidden token has the log-probability
-        minus infinity.
-
-        Args:
-            logits: ``(batch, vocabulary)``, any number format.
-            tokens: ``(batch, n)`` decoded so far, without the prompt; at least one where the model has timestamps.
-            durations_s: ``(batch,)`` length of each window's audio.
-            count: How many; of a small vocabulary all.
+        minus infinity. A model with timestamps has decoded at least one token. There are ``count`` of them, of a small
+        vocabulary all.
         """
         if self._codes:
             logits = logits + self._codes.mask(tokens, self._since_begin(tokens))

@@ -6,6 +6,10 @@ tokens and the optional gaps before them, and the Viterbi algorithm finds the ti
 
 OpenAI's alignment (dynamic time warping over standardized, median-filtered weights) has no gaps: a pause, or an "um"
 that was not transcribed, becomes part of the next word. benchmarks/word_times.py compares both.
+
+Everywhere, weights are the attention ``(tokens, frames)``, and ``texts`` that of each token, empty for a timestamp.
+``silence`` says how silent the frames are, from 0 to 1; missing ones are not. ``continued`` says whether each token
+continues the word of the token before, or is not heard.
 """
 
 from __future__ import annotations
@@ -39,15 +43,7 @@ _UNLIKELY = 3.0  # logarithm of how much less probable a token in silence is, an
 def token_times(
     weights: Weights, duration_s: float, step_s: float, *, texts: Sequence[str], silence: Weights
 ) -> list[Span]:
-    """Return the start and end of each token in seconds, in order and without overlap.
-
-    Args:
-        weights: Attention of the alignment heads to decoded tokens, ``(tokens, frames)``.
-        duration_s: Length of the window's audio.
-        step_s: Duration of one frame.
-        texts: The text of each token, empty for a timestamp.
-        silence: How silent the frames are, from 0 to 1.
-    """
+    """Return the start and end of each token in seconds, in order and without overlap."""
     frames = max(1, min(weights.shape[1], round(duration_s / step_s)))
     return [
         (min(begin * step_s, duration_s), min(end * step_s, duration_s))
@@ -59,12 +55,6 @@ def spoken_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_
     """Return the first frame of each token and the one after its last, from its text and the loudness of the sound.
 
     A speaker code takes no time: it is where the next token begins.
-
-    Args:
-        weights: Attention, ``(tokens, frames)``.
-        texts: The text of each token, empty for a timestamp.
-        silence: How silent the frames are, from 0 to 1; missing ones are not.
-        step_ms: Duration of a frame.
     """
     in_code = in_speaker_code(texts)
     is_text = [not inside for inside in in_code]
@@ -76,10 +66,7 @@ def spoken_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_
 def with_codes(spans: Sequence[Span], in_code: Sequence[bool], frames: int) -> list[Span]:
     """Return ``spans`` with empty ones for the tokens of speaker codes, each where the next token begins.
 
-    Args:
-        spans: Of the tokens that are not in a speaker code, in order.
-        in_code: Whether each token is in a speaker code.
-        frames: Where a code begins that no token follows.
+    ``spans`` are of the other tokens, in order. A code that no token follows begins at ``frames``.
 
     >>> with_codes([(3, 5), (7, 9)], [True, False, True, False, True], 10)
     [(3, 3), (3, 5), (7, 7), (7, 9), (10, 10)]
@@ -116,15 +103,8 @@ def constrained_spans(
 
     Attention leaves a word before its sound ends, so that words would be half as long as they are. A word lasts until
     the sound is silent or the next word begins. Of real meetings, 66 % of word ends are then within 50 ms instead of
-    51 %, and on storybook 82 % instead of 45 %.
-
-    Args:
-        weights: Attention, ``(tokens, frames)``.
-        letters: How many letters of a word are heard in each token.
-        continued: Whether each token continues the word of the token before, or is not heard.
-        silence: How silent the frames are, from 0 to 1; missing ones are not.
-        step_ms: Duration of a frame.
-        gap: Logarithm of the attention to a gap.
+    51 %, and on storybook 82 % instead of 45 %. ``letters`` are how many letters of a word are heard in each token,
+    ``gap`` the logarithm of the attention to a gap.
     """
     frames = weights.shape[1]
     silence = np.pad(silence[:frames], (0, frames - len(silence[:frames])))
@@ -179,12 +159,8 @@ def viterbi_spans(
 ) -> list[Span]:
     """Return the first frame of each token and the one after its last on the Viterbi path.
 
-    Args:
-        weights: Attention ``(tokens, frames)``. If there are more tokens than frames, tokens share frames.
-        silence: How silent each frame is, from 0 to 1, ``(frames,)``; a token is less probable there.
-        continued: Whether each token continues the word of the token before; a gap is less probable there.
-        gap: Logarithm of the attention to a gap.
-        least: The fewest frames of each token, 1 if absent; all are shortened where the frames do not suffice.
+    If there are more tokens than frames, tokens share frames. A token is less probable in silence, and a gap within a
+    word. ``least`` are the fewest frames of each token, 1 if absent; all are shortened where the frames do not suffice.
 
     >>> weights = np.array([[0.8, 0.2, 0, 0, 0, 0], [0, 0, 0, 0, 0.5, 0.5]])
     >>> viterbi_spans(weights)

@@ -83,11 +83,7 @@ class TransformersDecoder(WindowDecoder):
         return logits
 
     def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
-        """Return one result per window, in order.
-
-        Args:
-            windows: float32 mono samples at the model's rate; samples after the context are ignored.
-        """
+        """Return one result per window, in order."""
         batches, texts = self._batches(windows), []
         with torch.inference_mode():
             for batch in batches:
@@ -121,9 +117,7 @@ class TransformersDecoder(WindowDecoder):
     def texts(self, hidden: torch.Tensor, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         """Return the text of each window of a batch; with a second style, the likelier words of two texts.
 
-        Args:
-            hidden: ``(batch, positions, width)``, what the encoder makes of the windows.
-            windows: float32 mono samples at the model's rate.
+        ``hidden``, ``(batch, positions, width)``, is what the encoder makes of the windows.
         """
         durations_s = torch.tensor([self._duration_s(window) for window in windows], device=hidden.device)
         decoders = [self, *([self.second] if self.second else [])]

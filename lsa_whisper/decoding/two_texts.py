@@ -75,10 +75,9 @@ class SecondTexts(Protocol):
 def likelier_texts(first: Sequence[DecodedWindow], second: SecondTexts) -> list[DecodedWindow]:
     """Return the text of each window; see :func:`likelier_text`.
 
-    Args:
-        first: Texts with disfluencies and without timestamps.
-        second: Decodes the same windows again. It is asked for those whose first text leaves a doubt, and for token
-            times, which take a third as long as the text, where words are taken from it: a quarter of the windows.
+    ``first`` has disfluencies and no timestamps. ``second`` decodes the same windows again. It is asked for those whose
+    first text leaves a doubt, and for token times, which take a third as long as the text, where words are taken from
+    it: a quarter of the windows.
     """
     doubtful = [at for at, window in enumerate(first) if _is_doubtful(window)]
     theirs = second(doubtful, with_times=False) if doubtful else ()

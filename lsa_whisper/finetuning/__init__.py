@@ -29,16 +29,8 @@ def finetune(
 ) -> Finetuned:
     """Train by a recipe and return the finished checkpoint's folder.
 
-    Called again, an interrupted run resumes from its last checkpoint; a finished run is not repeated.
-
-    Args:
-        recipe: A YAML file; see ``recipes/``.
-        set: Overrides such as ``training.learning_rate=1e-5``.
-        out: Folder for the checkpoint, in place of the recipe's ``out``.
-        processes: Number of processes on this machine, one per GPU. Under torchrun, accelerate or SLURM leave it at 1:
-            the ranks are read from the environment.
-        force: Train even if memory or other requirements of the run are not met.
-        report: Receives progress lines. Default: print to standard error.
+    Called again, an interrupted run resumes from its last checkpoint; a finished run is not repeated. Further arguments
+    are those of :func:`lsa_whisper.finetuning.from_corpus.finetune`.
 
     Raises:
         RecipeError: If the recipe has problems, does not fit this machine, or runs out of memory.

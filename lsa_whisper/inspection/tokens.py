@@ -23,10 +23,7 @@ _BEGIN = 4
 class TokenCounter:
     """Counts the decoder's input tokens of a row: prompt, special tokens and text, without end of text.
 
-    Attributes:
-        count: The counting function.
-        limit: The decoder's number of positions.
-        exact: False for an estimate, which is almost always too high.
+    ``limit`` is the decoder's number of positions. An estimate, which is not ``exact``, is almost always too high.
     """
 
     count: Callable[[Segment], int]

@@ -128,11 +128,7 @@ def _with_copies(all_sentences: Sequence[_Sentence], between: str) -> list[_Sent
     """Return the sentences, of which those that only repeat the last word of the one before belong to it.
 
     Whisper ends a sentence before *words, words, words*, as the speaker has not. One copy alone stays a sentence, since
-    listeners say the last word again, too: *That's a dog. Dog.*
-
-    Args:
-        all_sentences: In order.
-        between: What stands between copies.
+    listeners say the last word again, too: *That's a dog. Dog.* ``between`` is what stands between copies.
     """
     result = list(all_sentences[:1])
     for before, sentence in pairwise(all_sentences):

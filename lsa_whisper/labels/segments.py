@@ -43,11 +43,7 @@ def groups_of_segments(
 ) -> list[range]:
     """Return the runs of segments that are one stretch of text: text without a final mark goes on in the next one.
 
-    Args:
-        texts: Of the segments, in order.
-        spans: Their times; a segment without times stands alone.
-        speakers: Who speaks each; empty if unknown.
-        language: ISO 639-3.
+    A segment without times stands alone; ``speakers`` are empty where unknown, and ``language`` is ISO 639-3.
 
     >>> spans = [TimeSpan(0, 1000), TimeSpan(1000, 2000), TimeSpan(2000, 3000)]
     >>> groups_of_segments(["there's nothing going", "else going on.", "Yes."], spans, [""] * 3, "eng")

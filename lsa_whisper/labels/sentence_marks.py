@@ -119,9 +119,7 @@ def plain_sentence(text: str, language: str) -> tuple[str, str] | None:
 def read_marks(text: str, language: str) -> str:
     """Return ``text`` in which every full stop ends a sentence; signs that do not are gone, or codes of CHAT.
 
-    Args:
-        text: One or more sentences as a speech recognizer writes them.
-        language: ISO 639-3.
+    ``language`` is ISO 639-3.
 
     >>> read_marks("Mr. Smith lives in the U.S. He saw the... the dog. So--", "eng")
     'Mr Smith lives in the U S. He saw the (.) the dog. So +/.'

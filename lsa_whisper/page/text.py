@@ -64,11 +64,7 @@ def names_below(files: Collection[str]) -> dict[str, str]:
 def column_names(paths: Sequence[Path], names: Sequence[str], *, noun: str, command: str) -> list[str]:
     """Return one distinct name per path: the given ones, else file or folder names, with their parents if needed.
 
-    Args:
-        paths: Transcripts of systems, or folders of training runs.
-        names: None, or one for each path, in order.
-        noun: What a path is, for error messages: ``system`` or ``run``.
-        command: The command, for error messages.
+    ``noun`` says in messages what a path is, ``system`` or ``run``, and ``command`` whose they are.
 
     Raises:
         CorpusError: The number of names differs from that of the paths, or two names are the same.

@@ -31,12 +31,7 @@ _Pairs = Sequence[tuple[Session, str]]
 
 @dataclass(frozen=True)
 class Relabelling:
-    """Relabelling with one model.
-
-    Attributes:
-        settings: The model and the least probability.
-        folder: Where the copies are written.
-    """
+    """Relabelling with one model."""
 
     settings: VerbatimSettings
     folder: Path

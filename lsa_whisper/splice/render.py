@@ -90,11 +90,7 @@ class _Sound:
 class Renderer:
     """Renders planned utterances of one recording.
 
-    Attributes:
-        utterances: Its utterances with word times.
-        load: Cuts a span out of the recording.
-        noise: The noise of its room.
-        rng: Source of the random draws.
+    ``load`` cuts a span out of the recording, and ``noise`` is that of its room.
     """
 
     utterances: Sequence[SourceUtterance]

@@ -86,9 +86,8 @@ def disk_error_class(error: BaseException) -> type[LsaWhisperError]:
 def convert_disk_errors(place: Path, kind: type[LsaWhisperError] | None = None) -> Iterator[None]:
     """Convert disk errors in this block to a one-line error.
 
-    Args:
-        place: The file or folder that the block writes.
-        kind: The class of the error; by default :class:`DiskError` where further writes will fail as well.
+    ``place`` is the file or folder that the block writes. By default the error is a :class:`DiskError` where further
+    writes will fail as well.
 
     Raises:
         LsaWhisperError: The disk rejected a write.

@@ -19,10 +19,8 @@ _MAX_EXIT_CODE = 100  # codes above 125 have a meaning of their own in a shell
 class FailedFile:
     """A file that could not be processed.
 
-    Attributes:
-        path: The file, or a folder that cannot be searched.
-        reason: Why, in one sentence.
-        took_s: How long the attempt took.
+    ``path`` may be a folder that cannot be searched. ``reason`` is one sentence; ``took_s`` is how long the attempt
+    took.
     """
 
     path: Path

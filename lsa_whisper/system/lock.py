@@ -33,9 +33,8 @@ _NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.
 def write_lock(target: Path, *, wait: bool = True) -> Iterator[None]:
     """Hold the lock on an output, a file or a folder; the folder that contains it is created.
 
-    Args:
-        target: What only one command may write at a time; it need not exist.
-        wait: Wait for the command that holds the lock, and print that; otherwise raise.
+    ``target``, which need not exist, is what only one command may write at a time. With ``wait``, wait for the command
+    that holds the lock, and print that; otherwise raise.
 
     Raises:
         LinkError: A link stands where the lock file belongs.

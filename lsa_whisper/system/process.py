@@ -80,8 +80,7 @@ def _of_glibc(name: str) -> Any:
 def without_collector(*, keep: bool = False) -> Iterator[None]:
     """Stop the search while objects are made that hold no cycles: a third of the time of reading a long transcript.
 
-    Args:
-        keep: Whether what was made stays until the program ends, so that later searches pass over it.
+    With ``keep``, what was made stays until the program ends, so that later searches pass over it.
     """
     was_enabled = gc.isenabled()
     gc.disable()

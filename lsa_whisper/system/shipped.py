@@ -18,8 +18,7 @@ _IN_WHEEL = _PACKAGE / "shipped"
 def shipped(name: str) -> Path:
     """Return where a shipped file or folder is, relative to the working folder if it is inside of it.
 
-    Args:
-        name: Its path in the repository, such as ``models/nano`` or ``recipes/demo-lora.yaml``.
+    ``name`` is its path in the repository, such as ``models/nano`` or ``recipes/demo-lora.yaml``.
 
     >>> shipped(NANO).name
     'nano'

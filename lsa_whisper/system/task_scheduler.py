@@ -40,12 +40,7 @@ class WorkerFunction(Protocol[ItemContraT, ResultCoT]):
 
 @dataclass(frozen=True)
 class TaskResult(Generic[ResultT]):
-    """A task that has finished.
-
-    Attributes:
-        result: What the worker function returned.
-        took_s: How long it ran.
-    """
+    """A task that has finished."""
 
     result: ResultT
     took_s: float = 0.0
@@ -55,9 +50,7 @@ class TaskResult(Generic[ResultT]):
 class TaskError:
     """A task that has failed.
 
-    Attributes:
-        error: What the worker function raised, or a :class:`WorkerDiedError`.
-        took_s: How long it ran.
+    ``error`` is what the worker function raised, or a :class:`WorkerDiedError`.
     """
 
     error: Exception

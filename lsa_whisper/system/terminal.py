@@ -23,10 +23,7 @@ _Item = TypeVar("_Item")
 class TerminalTable:
     """A table to print; its first column is text, the others are numbers.
 
-    Attributes:
-        title: The line above the table.
-        head: The heading of each column.
-        rows: The cells of each row; an empty row is a horizontal line.
+    ``title`` stands above it. An empty row is a horizontal line.
     """
 
     title: str

@@ -53,14 +53,9 @@ def count_changes(source: Transcript, written: Transcript) -> tuple[int, int, in
 class VerbatimFile:
     """A transcript of what was spoken.
 
-    Attributes:
-        transcript: The clean transcript.
-        target: The CHAT file with the disfluencies.
-        skipped: Whether it was there before.
-        utterances: Number of utterances.
-        changed: How many of them have more disfluencies than before.
-        inserted: Number of disfluencies that were inserted.
-        left: Lines of the utterances that were left as they are: they have no times, no known words, or are too long.
+    ``changed`` is how many utterances have more disfluencies than before, ``inserted`` the number of these. ``left``
+    has the lines of the utterances that were left as they are: they have no times, no known words, or are too long.
+    ``skipped``: it was there before.
     """
 
     transcript: Path

@@ -20,11 +20,8 @@ from lsa_whisper.verbatimize.vocabulary import Vocabulary
 class Hypothesis:
     """A beginning of the window's text.
 
-    Attributes:
-        tokens: Its ids without the prompt.
-        states: The readings of the tokens.
-        score: Sum of their log-probabilities.
-        latest: The last timestamp, as its index among all; -1 before the first.
+    Its tokens are without the prompt, and its score is the sum of their log-probabilities. ``latest`` is the index of
+    the last timestamp among all; -1 before the first.
     """
 
     tokens: tuple[int, ...]
@@ -56,11 +53,8 @@ class BeamSearch:
     def search(self, hidden: torch.Tensor, prompt: Sequence[int], constraint: Constraint, last_stamp: int) -> Found:
         """Return the most probable text.
 
-        Args:
-            hidden: The encoder's output for the window, ``(1, frames, width)``.
-            prompt: Token ids before the text.
-            constraint: Of the window; its clean text fits.
-            last_stamp: The number of timestamps within the window's audio.
+        ``hidden`` is the encoder's output for the window, ``(1, frames, width)``. The clean text fits the constraint;
+        ``last_stamp`` is the number of timestamps within the window's audio.
         """
         live, winner, cache = [Hypothesis((), {State(0): ()})], Hypothesis((), {}, -torch.inf), None
         best: dict[int, float] = {}

@@ -40,11 +40,8 @@ class LengthGroupedSampler(EpochSampler):
     def __init__(self, lengths: Sequence[float], group: int, seed: int, *, with_epoch: bool = False):
         """Group windows by length.
 
-        Args:
-            lengths: Length of each window.
-            group: Windows in an optimizer step, over all ranks.
-            seed: Of the order.
-            with_epoch: Add ``epoch * len(lengths)`` to each index.
+        A group has the windows of an optimizer step, over all ranks. With ``with_epoch``, ``epoch * len(lengths)`` is
+        added to each index.
         """
         super().__init__(len(lengths), seed)
         self.lengths, self.group, self.with_epoch = lengths, group, with_epoch
@@ -86,13 +83,9 @@ class StepLengthSampler(torch.utils.data.Sampler[int]):
     ):
         """Add lengths to what ``sampler`` yields.
 
-        Args:
-            sampler: Yields the windows of one optimizer step after the other.
-            windows: The windows.
-            group: Windows in an optimizer step, over all ranks.
-            share: Share of the steps that keep the full context although their windows are shorter.
-            seed: Selects these steps together with the windows in them, so the choice is the same in every process and
-                after a restart.
+        It yields the windows of one optimizer step after the other, ``group`` over all ranks. A ``share`` of the steps
+        keep the full context although their windows are shorter; ``seed`` selects them together with the windows in
+        them, so the choice is the same in every process and after a restart.
         """
         self.sampler, self.windows, self.group, self.share, self.seed = sampler, windows, group, share, seed
 
@@ -119,12 +112,7 @@ def capped_indices(
     """Return the windows that remain when each corpus is cut to its ``max_hours``, in their order.
 
     The windows of a corpus that is cut are chosen at random, so that all of its sessions remain represented.
-
-    Args:
-        corpora: The corpus of each window.
-        durations_s: The duration of each window.
-        settings: Of each corpus, by name; others are kept as they are.
-        seed: Decides which windows remain.
+    ``settings`` are those of each corpus by name; others are kept as they are.
 
     Raises:
         ManifestError: If ``settings`` names a corpus that is not in the manifest.
@@ -155,12 +143,6 @@ def with_spliced_share(
     weights: npt.NDArray[np.float64], spliced: npt.NDArray[np.bool_], durations_s: npt.NDArray[np.float64], share: float
 ) -> npt.NDArray[np.float64]:
     """Return the weights with those of spliced windows scaled to ``share`` hours for each hour of recorded speech.
-
-    Args:
-        weights: How often each window is drawn in an epoch.
-        spliced: Whether each is spliced.
-        durations_s: The duration of each.
-        share: Hours of spliced speech for each hour of recorded speech.
 
     >>> with_spliced_share(np.ones(4), np.array([False, False, True, True]), np.array([2.0, 2, 8, 8]), 1.0).tolist()
     [1.0, 1.0, 0.25, 0.25]

@@ -76,12 +76,9 @@ class ParameterCounts:
     ) -> ParameterCounts:
         """Return the counts for a model, with an adapter or without.
 
-        Args:
-            shape: The model's shape.
-            adapter: The adapter that is trained. Embeddings that ``embeddings`` adds are not counted: their number
-                depends on the tokenizer.
-            model: Which weights are trained without an adapter; by default all but the encoder's sinusoids.
-            uses_base: Whether the loss needs the base model, which without an adapter is a copy.
+        Embeddings that an adapter's ``embeddings`` adds are not counted: their number depends on the tokenizer. Without
+        an adapter ``model`` says which weights are trained, by default all but the encoder's sinusoids, and the base
+        that the loss needs with ``uses_base`` is a copy.
         """
         if adapter is not None:
             quantized = linear_layer_parameters(shape) if adapter.quantize != "none" else 0
@@ -138,12 +135,9 @@ def adapter_parameters(shape: Shape, adapter: AdapterSettings) -> int:
 class MicroBatch:
     """A micro-batch: what one device processes in one forward and backward pass.
 
-    Attributes:
-        batch: Number of windows.
-        label_tokens: Tokens in the longest label.
-        checkpointing: Whether gradient checkpointing recomputes layers in the backward pass.
-        accumulates: Whether gradients of earlier micro-batches are kept (gradient accumulation).
-        uses_base: Whether the loss compares the model's logits with its base's (KL to base).
+    ``label_tokens`` are those of the longest label. With ``checkpointing``, layers are recomputed in the backward pass;
+    with ``accumulates``, gradients of earlier micro-batches are kept; with ``uses_base``, the loss compares the model's
+    logits with its base's (KL to base).
     """
 
     batch: int = 1

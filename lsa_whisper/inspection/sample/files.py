@@ -19,12 +19,7 @@ _AGE = re.compile(r"(\d+);(?:(\d+)(?:\.(\d+)?)?)?")
 class SampleSpeaker:
     """One speaker of one transcript.
 
-    Attributes:
-        code: The speaker's code.
-        person: Who it is, the same in all sessions.
-        role: The role in ``@ID``.
-        age: As CHAT writes it (``2;06.15``); empty if unknown.
-        measures: The measures of what the speaker says.
+    ``person`` is the same in all sessions; ``age`` is as CHAT writes it (``2;06.15``), empty if unknown.
     """
 
     code: str

@@ -47,9 +47,7 @@ _GET_MODEL = f"get {COMMUNITY_MODEL} once, and name its folder with --speakers-m
 class Diarizer:
     """A diarization model before its weights are loaded: picklable.
 
-    Attributes:
-        config: Its ``config.yaml``.
-        speakers: How many people speak; ``None`` if the model finds out.
+    ``speakers`` is how many people speak; ``None`` if the model finds out.
     """
 
     config: Path

@@ -184,10 +184,7 @@ def between_pauses(segment: DecodedSegment, language: str) -> list[DecodedSegmen
     """Return the parts of a segment between pauses that end an utterance; all of it if token times are not known.
 
     Behind a sign of the labels, such as one of a retrace, nothing is divided: it joins the words on both sides.
-
-    Args:
-        segment: Text whose tokens have times.
-        language: ISO 639-3.
+    ``language`` is ISO 639-3.
     """
     tokens = segment.timed
     starts = [at for at, begins in enumerate(begins_word([token.text for token in tokens])) if begins]

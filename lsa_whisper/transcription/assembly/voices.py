@@ -45,9 +45,7 @@ _Vectors = npt.NDArray[np.float32]
 class VoiceDiarizer:
     """The weights of the network before they are loaded: picklable.
 
-    Attributes:
-        weights: Their file.
-        speakers: How many people speak; ``None`` to find out.
+    ``speakers`` is how many people speak; ``None`` to find out.
     """
 
     weights: Path

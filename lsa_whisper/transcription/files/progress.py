@@ -35,11 +35,8 @@ class ProgressMeter:
     def update(self, seconds: float, number: int = 0) -> None:
         """Set how many seconds of a recording are done.
 
-        The first update of a recording gives what an earlier run did, which does not count for the speed.
-
-        Args:
-            seconds: Decoded audio.
-            number: Identifies the recording among those that run in parallel.
+        The first update of a recording gives what an earlier run did, which does not count for the speed. ``number``
+        identifies it among those that run in parallel.
         """
         if number in self._running_s:
             self._decoded_s += seconds - self._running_s[number]

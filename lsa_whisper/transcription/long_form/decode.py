@@ -203,8 +203,7 @@ def _stored(results: Sequence[WindowResult], partial: PartialDecoding | None) ->
 def most_frequent_language(probabilities: Sequence[Mapping[str, float]]) -> str:
     """Return the language that most windows are in; of several, the one with the highest summed probability.
 
-    Args:
-        probabilities: Of each language (Whisper's code) in each window, at least one.
+    Of each window, of which there is at least one, the probability of each language (Whisper's code) is given.
 
     >>> most_frequent_language([{"en": 0.9, "es": 0.1}, {"en": 0.4, "es": 0.6}, {"en": 0.45, "es": 0.55}])
     'es'

@@ -35,11 +35,8 @@ def sequential_windows(
 ) -> Iterator[WindowResult]:
     """Yield each window with its decoded text, starting after ``before``.
 
-    Args:
-        speech: Speech without long silence, from :func:`~lsa_whisper.audio.speech_windows.speech_spans`.
-        context_s: The longest window.
-        decode: Decodes a span with the previous text as prompt.
-        before: Windows that an earlier, interrupted run decoded.
+    ``speech`` is without long silence, from :func:`~lsa_whisper.audio.speech_windows.speech_spans`. ``decode`` takes a
+    span and the previous text as prompt; ``before`` are windows that an earlier, interrupted run decoded.
     """
     state = SequentialState()
     for earlier, result in before:
