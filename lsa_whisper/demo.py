@@ -66,7 +66,8 @@ def demo(
     }
     systems = {"before": model} | {name: str(out / name) for name in ADAPTATIONS}
     transcripts = {name: out / "transcripts" / name for name in systems}
-    transcription = {name: _transcribe_command(corpus / "test", systems[name], transcripts[name]) for name in systems}
+    transcribe = ["transcribe", str(corpus / "test"), "--beams", str(BEAMS)]
+    transcription = {name: [*transcribe, "--model", systems[name], "--out", str(transcripts[name])] for name in systems}
     with ThreadPoolExecutor(len(ADAPTATIONS)) as pool:
         runs = [pool.submit(_run, name, [finetuning[name], transcription[name]], report) for name in ADAPTATIONS]
         runs.append(pool.submit(_run, "before", [transcription["before"]], report))
@@ -106,10 +107,6 @@ def _finetune_command(recipe: Path, data: Path, base: str, seed: int, out: Path)
     overrides = [f"data.train={quote_override(data)}", f"model.base={quote_override(base)}", f"seed={seed}"]
     settings = [part for override in overrides for part in ("--set", override)]
     return ["finetune", str(recipe), "--out", str(out), *settings]
-
-
-def _transcribe_command(audio: Path, model: str, out: Path) -> list[str]:
-    return ["transcribe", str(audio), "--model", model, "--out", str(out), "--beams", str(BEAMS)]
 
 
 def _run(name: str, commands: list[list[str]], report: Callable[[str], None]) -> None:

@@ -92,14 +92,9 @@ def _entry(name: str, path: Path) -> CatalogEntry:
         needs = plan.name, plan.gpu_gib if gpus else 0.0, plan.host_gib
     except CheckpointError:  # a checkout without the model
         needs = recipe.strategy, 0.0, 0.0
-    return CatalogEntry(name, _purpose(text), recipe.model.base or "", needs[0], gpus, *needs[1:])
-
-
-def _purpose(text: str) -> str:
-    """Return the first sentence of the comment ``# For: ...``, which may go over several lines."""
     comment = " ".join(line.removeprefix("#").strip() for line in text.splitlines() if line.startswith("#"))
     purpose = re.search(r"For: (.+?)(?:[.:;](?:\s|$)|$)", comment)
-    return purpose[1] if purpose else ""
+    return CatalogEntry(name, purpose[1] if purpose else "", recipe.model.base or "", needs[0], gpus, *needs[1:])
 
 
 def _gpus(text: str) -> int:

@@ -91,7 +91,7 @@ def finetune(
     result = finetune_by_recipe(
         recipe, set=[*overrides, *set], out=out, processes=processes, force=force, report=report
     )
-    if _is_first_process():
+    if LAUNCHER not in os.environ and os.environ.get("RANK", "0") == "0":
         if kind is not SourceKind.RECIPE:
             shutil.copyfile(recipe, result.out / _RECIPE_FILE)
         remember_model(result.out)
@@ -176,10 +176,6 @@ def _trains_on(train: str, source: Path) -> bool:
 
 def _absolute(model: str | Path) -> str | Path:
     return Path(model).absolute() if is_local(model) else model
-
-
-def _is_first_process() -> bool:
-    return LAUNCHER not in os.environ and os.environ.get("RANK", "0") == "0"
 
 
 class SourceKind(StrEnum):

@@ -118,7 +118,10 @@ def fit_to_machine(raw: dict[str, Any], setting: Setting) -> tuple[dict[str, Any
     if fit is None:
         require_fit(_parsed(smaller), resources)  # raises: the sentence says what is missing
         return smaller, plan
-    return _overridden(smaller, fit[1]), fit[0]
+    problems: list[str] = []
+    for override in fit[1]:
+        apply_override(smaller, override, problems)
+    return smaller, fit[0]
 
 
 def with_micro_batch(raw: dict[str, Any], micro_batch: int) -> dict[str, Any]:
@@ -179,14 +182,6 @@ def _device(setting: Setting) -> dict[str, Any]:
 
 def _parsed(raw: dict[str, Any]) -> Recipe:
     return recipes.parse_recipe(yaml.safe_dump(raw))
-
-
-def _overridden(raw: dict[str, Any], overrides: list[str]) -> dict[str, Any]:
-    """Return the recipe with ``section.key=value`` overrides written into it."""
-    problems: list[str] = []
-    for override in overrides:
-        apply_override(raw, override, problems)
-    return raw
 
 
 _COMMENTS = {

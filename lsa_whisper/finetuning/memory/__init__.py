@@ -66,7 +66,8 @@ class Resources:
         host_gib = available_memory_gib() if own_rank == 0 else None
         out, swap = Path(recipe.out), recipe.offload.nvme_path
         disk_gib = shutil.disk_usage(nearest_existing(out)).free / GIB if own_rank == 0 else None
-        swap_elsewhere = swap is not None and not _same_disk(out, Path(swap))
+        disks = [nearest_existing(path).stat().st_dev for path in (out, Path(swap or out))]
+        swap_elsewhere = disks[0] != disks[1]
         if recipe.training.use_cpu or not torch.cuda.is_available():
             return cls(Hardware(0, 0.0, host_gib, disk_gib, swap_elsewhere), processes, local_processes)
         free, _ = torch.cuda.mem_get_info(own_rank)
@@ -127,10 +128,6 @@ def _remedy(short: Plan, fit: tuple[Plan, list[str]] | None) -> str:
     plan, overrides = fit
     words = " ".join(f"--set {override}" for override in overrides)
     return f"nearest that fits: {plan.name}, batch {plan.micro_batch.batch}: {words}"
-
-
-def _same_disk(first: Path, second: Path) -> bool:
-    return nearest_existing(first).stat().st_dev == nearest_existing(second).stat().st_dev
 
 
 _UNSHARDED_ONLY = ("pure-bf16", "fp8")

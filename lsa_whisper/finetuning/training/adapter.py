@@ -165,13 +165,6 @@ def check_second_stage(recipe: Recipe) -> None:
         raise RecipeError(f"adapter.second_stage: {folder} has {'; '.join(problems)}; set the same, or stack")
 
 
-def continued_adapter(model: Any, folder: Path) -> Any:
-    """Return ``model`` with the adapter in ``folder``, to be trained further."""
-    from peft import PeftModel
-
-    return PeftModel.from_pretrained(model, str(folder), is_trainable=True)
-
-
 def differing_settings(folder: Path, adapter: AdapterSettings) -> Iterator[str]:
     """Yield each setting of the recipe's adapter that differs from that of the adapter in ``folder``."""
     settings = read_json(folder / ADAPTER_FILE)

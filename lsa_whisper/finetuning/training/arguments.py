@@ -217,11 +217,8 @@ class StepInBackward(torch.optim.Optimizer):
         weights = [weight for group in self.param_groups for weight in group["params"]]
         for index, state in whole.items():
             weight = weights[index]
-            values = {name: _beside(value, weight) for name, value in state.items()}
+            shaped = {name: value for name, value in state.items() if isinstance(value, torch.Tensor) and value.dim()}
+            values = state | {name: value.to(weight.device) for name, value in shaped.items()}
             self.state[weight] = values
             (twin,) = self._inner[weight].param_groups[0]["params"]
             self._inner[weight].state[twin] = values
-
-
-def _beside(value: Any, weight: torch.Tensor) -> Any:
-    return value.to(weight.device) if isinstance(value, torch.Tensor) and value.dim() else value

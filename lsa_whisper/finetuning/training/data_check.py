@@ -83,7 +83,8 @@ def data_problems(path: Path, start: Checkpoint, recipe: Recipe) -> Iterator[str
 
 def _training_problems(windows: WindowDataset, recipe: Recipe) -> Iterator[str]:
     """Yield what the training windows lack that the recipe needs."""
-    yield from empty_problem(windows)
+    if not any(TIMESTAMP.sub("", text).strip() for text in windows.column("text")):  # a dev set may be silent
+        yield f"all {len(windows)} texts are empty; prepare the data again from transcripts with words"
     if recipe.data.corpora:
         try:
             indices = capped_indices(list(windows.rows["corpus"]), windows.durations, recipe.data.corpora, recipe.seed)
@@ -216,12 +217,6 @@ def word_time_problems(windows: WindowDataset) -> Iterator[str]:
                 place = f"{word.text!r} from {word.start_s:g} to {word.end_s:g} s"
                 faults.setdefault(index, f"word times backwards or beyond the window ({place})")
     yield from _with_rows(faults, "prepare the data again")
-
-
-def empty_problem(windows: WindowDataset) -> Iterator[str]:
-    """Yield that there is nothing to learn; a dev set may be silent."""
-    if not any(TIMESTAMP.sub("", text).strip() for text in windows.column("text")):
-        yield f"all {len(windows)} texts are empty; prepare the data again from transcripts with words"
 
 
 def english_only_problem(windows: WindowDataset, start: Checkpoint) -> Iterator[str]:

@@ -149,10 +149,11 @@ class DevScorer:
 
     def scores(self, windows: DevWindows, hypotheses: Sequence[str]) -> dict[str, float]:
         """Return the scores of one hypothesis per window, in order; undefined ones (0 / 0) are left out."""
-        files = [
-            _score_window(str(number), windows.segment(number).text, windows.labels, hypothesis, self.labels)
-            for number, hypothesis in enumerate(hypotheses)
-        ]
+        files, options = [], ScoringOptions(keep_alignment=False)
+        for number, text in enumerate(hypotheses):
+            reference = decode(_without_timestamps(windows.segment(number).text), windows.labels)
+            sides = [ParsedTranscript(side.utterances, {}) for side in (reference, decode(text, self.labels))]
+            files.append(score_file(str(number), sides[0], sides[1], options))
         return overall_scores(files, self.classes)
 
     def keep_samples(self, windows: DevWindows, hypotheses: Sequence[str], step: int) -> None:
@@ -171,17 +172,6 @@ class DevScorer:
                     "hypothesis": hypotheses[number],
                 }
                 file.write(json.dumps(sample, ensure_ascii=False) + "\n")
-
-
-def _score_window(
-    key: str, reference: str, reference_labels: Labels, hypothesis: str, hypothesis_labels: Labels
-) -> FileScores:
-    return score_file(
-        key,
-        ParsedTranscript(decode(_without_timestamps(reference), reference_labels).utterances, {}),
-        ParsedTranscript(decode(hypothesis, hypothesis_labels).utterances, {}),
-        ScoringOptions(keep_alignment=False),
-    )
 
 
 def _without_timestamps(label: str) -> str:

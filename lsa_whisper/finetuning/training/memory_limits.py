@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TypeVar
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.memory import Resources, memory_use, require_fit, smaller_micro_batches
 from lsa_whisper.finetuning.memory.estimate import micro_batch_of
-from lsa_whisper.finetuning.memory.plan import Plan
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.strategies import strategy_of
-from lsa_whisper.system.machine import GIB, Finding, is_out_of_memory
+from lsa_whisper.system.machine import GIB, is_out_of_memory
 
 
 def preflight(recipe: Recipe, report: Callable[[str], None], resources: Resources | None = None) -> None:
@@ -24,7 +23,8 @@ def preflight(recipe: Recipe, report: Callable[[str], None], resources: Resource
         RecipeError: With every problem and its remedy, or if memory or disk space do not suffice.
     """
     plan = require_fit(recipe, resources or Resources.of_this_machine(recipe))
-    rows = list(requirement_rows(recipe, plan))
+    swap_gib = memory_use.swap_bytes(plan.counts, plan.configuration) / GIB if plan else None
+    rows = list(strategy_of(recipe).machine_findings(recipe, swap_gib))
     problems = [f"{row.name}: {row.fact} ({row.remedy})" for row in rows if row.state == "problem"]
     if problems:
         raise RecipeError(f"{'; '.join(problems)}; --force trains anyway")
@@ -34,12 +34,6 @@ def preflight(recipe: Recipe, report: Callable[[str], None], resources: Resource
     if plan is not None:
         where = f"{plan.gpu_gib:.1f} GiB on each GPU, " if plan.job.hardware.gpus else ""
         report(f"{plan.name}, batch {plan.micro_batch.batch}: about {where}{plan.host_gib:.1f} GiB of host memory")
-
-
-def requirement_rows(recipe: Recipe, plan: Plan | None) -> Iterator[Finding]:
-    """Return the state of everything that a recipe needs besides memory."""
-    swap_gib = memory_use.swap_bytes(plan.counts, plan.configuration) / GIB if plan else None
-    return strategy_of(recipe).machine_findings(recipe, swap_gib)
 
 
 Result = TypeVar("Result")

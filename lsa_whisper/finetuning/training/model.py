@@ -35,7 +35,6 @@ from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.training.adapter import (
     add_adapter,
     base_to_load,
-    continued_adapter,
     first_stage,
     quantization_config,
 )
@@ -133,7 +132,9 @@ def _with_parts(start: Checkpoint, recipe: Recipe) -> Any:
         model.ctc_head = CtcHead(model.config.d_model, texts).to(model.dtype)
     if recipe.adapter is not None:
         if recipe.adapter.second_stage == "continue" and (folder := first_stage(recipe)):
-            return continued_adapter(model, folder)
+            from peft import PeftModel
+
+            return PeftModel.from_pretrained(model, str(folder), is_trainable=True)
         tokens = _label_tokens(start, recipe) if recipe.adapter.token_embeddings else ()
         return add_adapter(model, recipe.adapter, tokens)
     return convert_to_fp8(model) if recipe.precision == "fp8" else model

@@ -56,8 +56,10 @@ def run_training(
     out = Path(recipe.out)
     if (result := _finished(out, recipe)) is not None:
         report(f"{out}: already trained with this recipe and these data")
-        if rank() == 0:
-            _tidy(out)
+        leftovers = _unfinished(out).exists() or any(out.parent.glob(f".{glob.escape(out.name)}.*"))
+        if rank() == 0 and leftovers:  # of a run that was killed before it removed them
+            with contextlib.suppress(LsaWhisperError, OSError), write_lock(_unfinished(out), wait=False):
+                _remove_finished_run(out)
         return result
     check_requirements(recipe, name)
     with restored_environment():
@@ -106,13 +108,6 @@ def _remove_finished_run(out: Path) -> None:
             # Renamed first: a half-removed folder would look like a run to resume.
             unfinished.rename(out.with_name(f".{unfinished.name}-done"))
             remove_folder_leftovers(out)
-
-
-def _tidy(out: Path) -> None:
-    """Remove the leftovers of the finished run of ``out``, if it was killed before it did so."""
-    if _unfinished(out).exists() or any(out.parent.glob(f".{glob.escape(out.name)}.*")):
-        with contextlib.suppress(LsaWhisperError, OSError), write_lock(_unfinished(out), wait=False):
-            _remove_finished_run(out)
 
 
 def _unfinished(out: Path) -> Path:
