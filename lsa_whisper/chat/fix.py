@@ -40,7 +40,9 @@ def fix(text: str) -> str:
 
 def _lines(block: Line | Utterance, timed: bool) -> Iterator[str]:
     if isinstance(block, Utterance):
-        yield _main_tier(block.main)
+        head, colon, body = _layout(block.main).partition(":")
+        body = BULLET.sub(_bullet, body)
+        yield head + colon + "".join(_pieces(list(scan(body)), body))
     for line in block.tiers if isinstance(block, Utterance) else [block]:
         if line.raw.strip():
             yield _header(line.name, _layout(line.raw), timed)
@@ -109,13 +111,6 @@ def _media(raw: str, timed: bool) -> str:
     if re.search(r",\s*(?:missing|unlinked|notrans)\b", raw):
         return raw
     return re.sub(r"(,\s*(?:audio|video))(\s*)\Z", r"\1, unlinked\2", raw)
-
-
-def _main_tier(main: str) -> str:
-    laid_out = _layout(main)
-    head, colon, body = laid_out.partition(":")
-    body = BULLET.sub(_bullet, body)
-    return head + colon + "".join(_pieces(list(scan(body)), body))
 
 
 def _bullet(match: re.Match[str]) -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -76,10 +75,6 @@ def read_card(path: Path | str) -> Card:
     for key in set(content) - set(_KNOWN):
         if similar := get_close_matches(str(key), _KNOWN, 1, 0.8):
             raise CorpusError(f"{path}: unknown entry {key!r}; did you mean {similar[0]!r}?")
-    return Card(content["name"], str(content.get("language") or ""), _splits(content, path))
-
-
-def _splits(content: dict[str, Any], path: Path) -> dict[str, tuple[str, ...]]:
     splits = content.get("splits") or {}
     if not isinstance(splits, dict) or not set(splits) <= set(SPLITS):
         names = ", ".join(SPLITS)
@@ -92,4 +87,4 @@ def _splits(content: dict[str, Any], path: Path) -> dict[str, tuple[str, ...]]:
     twice = sorted(speaker for speaker, count in Counter(everyone).items() if count > 1)
     if twice:
         raise CorpusError(f"{path}: {', '.join(twice)} occurs in 'splits' more than once; list each speaker once")
-    return lists
+    return Card(content["name"], str(content.get("language") or ""), lists)

@@ -74,7 +74,7 @@ def _with_fillers(text: str, language: str) -> list[str]:
             words[at] = word.lower()
         elif len(word) > 1 or not is_initial(word, " ".join(words[at + 1 : at + 2]), language):
             words[at] = uncapitalized(word, language)
-        if _begins(word):
+        if not word.startswith(("&", "(")) and any(map(str.isalnum, word)):
             break
     return words
 
@@ -102,11 +102,6 @@ def _as_spelled(run: re.Match[str]) -> str:
     letters = run[0].replace("[/] ", "").split()
     capital = all(map(str.isupper, letters)) and not {"I", "A"}.issuperset(letters)
     return " ".join(letters) if capital or len({*letters} - {"I", "a"}) > 2 else run[0]
-
-
-def _begins(word: str) -> bool:
-    """Return whether a sentence may begin with ``word``: it is not a mark, nor a picture."""
-    return not word.startswith(("&", "(")) and any(map(str.isalnum, word))
 
 
 def _apart(words: list[str], language: str) -> list[str]:

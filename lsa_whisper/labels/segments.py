@@ -53,7 +53,7 @@ def groups_of_segments(
     if marks < _MIN_MARKED * len(texts):
         return [range(at, at + 1) for at in range(len(texts))]
     starts = [0] if texts else []
-    spoken = [_is_spoken(text) for text in texts]
+    spoken = [text[:1].isalnum() or any(map(str.isalnum, _NOT_SPOKEN.sub(" ", text))) for text in texts]
     for at, (before, after) in enumerate(pairwise(texts), start=1):
         left, right = spans[at - 1], spans[at]
         near = left is not None and right is not None and right.start_ms - left.end_ms < MAX_PAUSE_MS
@@ -70,10 +70,6 @@ def joined(texts: Sequence[str]) -> str:
     'I want... it.'
     """
     return " ".join([texts[0], *(text.lstrip(_DOTS) for text in texts[1:])])
-
-
-def _is_spoken(text: str) -> bool:
-    return text[:1].isalnum() or any(map(str.isalnum, _NOT_SPOKEN.sub(" ", text)))
 
 
 def _is_unfinished(before: str, after: str, language: str) -> bool:

@@ -33,7 +33,8 @@ def grouping_notes(sessions: Sequence[Session]) -> list[str]:
         if len(unnamed) < _MIN_SESSIONS:
             continue
         groups = propose_groups(sorted(unnamed)) or _same_pid(unnamed)
-        people = {_person(session) for session in unnamed.values()}
+        speakers = (min(session.speakers.values(), default=session.name) for session in unnamed.values())
+        people = {speaker.rpartition("-")[0] for speaker in speakers}
         if not groups or len(groups) >= len(people):
             continue
         listed = "; ".join(
@@ -46,10 +47,6 @@ def grouping_notes(sessions: Sequence[Session]) -> list[str]:
             f"`speaker_from='{pattern_for(groups)}'`, or the person as the last field of @ID"
         )
     return notes
-
-
-def _person(session: Session) -> str:
-    return min(session.speakers.values(), default=session.name).rpartition("-")[0]
 
 
 def _same_pid(sessions: Mapping[str, Session]) -> dict[str, list[str]]:

@@ -67,7 +67,9 @@ def _write(shard: Shard, *, out: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = _schema()
+    kinds = {"float": pa.float64(), "str": pa.string()}
+    columns = [(field.name, kinds[str(field.type)]) for field in dataclasses.fields(Segment)]
+    schema = pa.schema([("audio", pa.struct([("bytes", pa.binary()), ("path", pa.string())])), *columns])
     # Statistics and dictionaries of audio would double its memory without use.
     texts = [name for name in schema.names if name != "audio"]
     path = out / partial_name(shard.name)
@@ -77,14 +79,6 @@ def _write(shard: Shard, *, out: Path) -> None:
         opened = lru_cache(maxsize=1)(Recording.open)  # windows of one recording are consecutive
         while group := [_row(segment, out.resolve(), opened) for segment in islice(rows, ROW_GROUP)]:
             file.write_table(pa.Table.from_pylist(group, schema), row_group_size=ROW_GROUP)
-
-
-def _schema() -> Any:
-    import pyarrow as pa
-
-    kinds = {"float": pa.float64(), "str": pa.string()}
-    columns = [(field.name, kinds[str(field.type)]) for field in dataclasses.fields(Segment)]
-    return pa.schema([("audio", pa.struct([("bytes", pa.binary()), ("path", pa.string())])), *columns])
 
 
 def _row(segment: Segment, folder: Path, opened: Callable[[str], Recording]) -> dict[str, Any]:

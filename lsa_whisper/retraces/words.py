@@ -153,7 +153,10 @@ class _Reader:
         cut_off = item.text.startswith(("&+", "&~"))
         text = _SPELLING.sub("", item.text[2:] if cut_off else item.text)
         text = _spelled(text, not self.words)
-        self.words.append(SpokenWord(text, cut_off, self._filler, self._comma, item.offset, _end(item, self.body)))
+        end = item.offset + len(item.text)
+        for code in item.codes:
+            end = self.body.index(code, end) + len(code)
+        self.words.append(SpokenWord(text, cut_off, self._filler, self._comma, item.offset, end))
         self._filler = self._comma = False
 
     def _mark(self, first: int, kind: str | None) -> None:
@@ -162,11 +165,3 @@ class _Reader:
                 self.words[at] = word._replace(retrace=f"{'begin' if at == first else 'inside'} {kind}")
         if kind not in (None, "repeat") and len(self.words) > first:
             self.words[-1] = self.words[-1]._replace(before_code=True)
-
-
-def _end(word: Word, body: str) -> int:
-    """Return the offset after the codes of a word, such as ``[: want to]``."""
-    end = word.offset + len(word.text)
-    for code in word.codes:
-        end = body.index(code, end) + len(code)
-    return end

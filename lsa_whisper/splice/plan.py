@@ -41,7 +41,8 @@ def draw_plan(context: EditContext) -> SplicePlan | None:
     for _ in range(_TRIES * bool(weights)):
         kind = rng.choices(list(weights), list(weights.values()))[0]
         edit = _draw_edit(kind, context)
-        if edit and not any(_touch(edit, other) for other in edits):
+        # With less than a word between them, neighbors would change each other's repair.
+        if edit and not any(edit.at <= other.end and other.at <= edit.end for other in edits):
             edits.append(edit)
         if len(edits) == most:
             break
@@ -61,11 +62,6 @@ def _draw_edit(kind: Disfluency, context: EditContext) -> Edit | None:
     context.rng.shuffle(places)
     edits = (make_edit(kind, at, context) for at in places if context.target.is_plain(at, at + 1))
     return next((edit for edit in edits if edit), None)
-
-
-def _touch(first: Edit, second: Edit) -> bool:
-    """Return whether less than one word is between two edits: neighbors would change each other's repair."""
-    return first.at <= second.end and second.at <= first.end
 
 
 def write_edits(original: Utterance, edits: Sequence[Edit], context: EditContext) -> SplicePlan | None:

@@ -137,7 +137,12 @@ def _sounds(utterance: Utterance, tier: Line) -> Iterator[TierPart]:
     items = utterance.tree.items
     omitted = tier.name == "%sin"
     expected = None if _has_copies(items) else _count_sounds(items, omitted)
-    actual = _count_units(_NO_TERMINATOR.sub("", f" {tier.value}").split())
+    actual, inside = 0, False
+    for item in _NO_TERMINATOR.sub("", f" {tier.value}").split():
+        if re.fullmatch(r"\([\d.:]*\)|#{1,3}", item):
+            continue
+        actual += not inside
+        inside = (inside or item[0] in _GROUPS) and item[-1] not in _GROUPS.values()
     pauses = sum(event.kind is Disfluency.PAUSE for event in utterance.reading.events)
     if expected is not None and not expected <= actual <= expected + pauses:
         yield 0, "pho-size", f"{tier.name} has {actual} items for {expected} words"
@@ -164,16 +169,6 @@ def _count_sounds(items: list[Item], omitted: bool) -> int | None:
         kind = read_word(item.text).kind
         counted = kind not in (WordKind.EVENT, WordKind.OTHER_SPEAKER) and (omitted or kind is not WordKind.OMITTED)
         count += counted and not inside
-    return count
-
-
-def _count_units(items: list[str]) -> int:
-    count, inside = 0, False
-    for item in items:
-        if re.fullmatch(r"\([\d.:]*\)|#{1,3}", item):
-            continue
-        count += not inside
-        inside = (inside or item[0] in _GROUPS) and item[-1] not in _GROUPS.values()
     return count
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from lsa_whisper.chat import codes
 from lsa_whisper.chat.checks.context import value_place
-from lsa_whisper.chat.lines import Line, Problem
+from lsa_whisper.chat.lines import Problem
 from lsa_whisper.chat.model import Transcript
 
 _FIELDS = 10
@@ -31,7 +31,9 @@ def participant_problems(transcript: Transcript) -> Iterator[Problem]:
                 yield Problem(transcript.path, *value_place(line, text), code, message)
     for speaker in roles:
         if speaker not in described:
-            yield Problem(transcript.path, *_named(lines, speaker), "missing-id", f"participant {speaker} has no @ID")
+            named = (value_place(line, speaker) for line in lines if line.name == "@Participants")
+            message = f"participant {speaker} has no @ID"
+            yield Problem(transcript.path, *next(named, (1, 1)), "missing-id", message)
     for utterance in transcript.utterances:
         if any(speaker not in roles for speaker in _speakers(utterance.speaker, roles)):
             message = f"*{utterance.speaker} is not in @Participants"
@@ -41,10 +43,6 @@ def participant_problems(transcript: Transcript) -> Iterator[Problem]:
 def _speakers(code: str, roles: dict[str, str]) -> list[str]:
     """Return the speakers of a main tier: CHI and MOT of ``*CHI+MOT``, who say it together."""
     return [code] if code in roles else code.split("+")
-
-
-def _named(lines: list[Line], speaker: str) -> tuple[int, int]:
-    return next((value_place(line, speaker) for line in lines if line.name == "@Participants"), (1, 1))
 
 
 def _entries(value: str, roles: dict[str, str]) -> Iterator[_Part]:

@@ -11,10 +11,10 @@ from lsa_whisper.chat.checks.participants import speaker_code_fault
 from lsa_whisper.errors import DiskError, FormatError, LsaWhisperError
 from lsa_whisper.formats import FORMAT_SUFFIXES, TIMED_FORMATS
 from lsa_whisper.formats.convert.conservation import (
+    Loss,
     TranscriptCounts,
     counts_of,
     kept_counts,
-    losses_of_reading,
     losses_of_writing,
     read_back,
 )
@@ -182,7 +182,8 @@ def _convert_one(
     text = formats.serialize(transcript, format, recording=recording)
     before = after = counts_of(transcript)
     notes = [note for note in result.notes if note not in result.losses]
-    losses = losses_of_reading(result)
+    losses = [Loss("words", result.lost_words, result.lost_place)] if result.lost_words else []
+    losses += [Loss(text, 1) for text in result.losses]
     if format != "cha":
         copy = read_back(text, transcript, format)
         after = kept_counts(transcript, copy)

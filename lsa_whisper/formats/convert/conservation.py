@@ -16,7 +16,7 @@ from lsa_whisper.chat.plain_words import count_simple, is_simple
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats import FOR_PEOPLE, FORMAT_SUFFIXES
 from lsa_whisper.formats.docx import NOTES
-from lsa_whisper.formats.reading import READABLE, FoundTranscript, ReadingOptions
+from lsa_whisper.formats.reading import READABLE, ReadingOptions
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.to_transcript import to_transcript
 
@@ -72,12 +72,6 @@ def _words_and_marks(utterance: Utterance) -> tuple[int, int]:
 def transcribed_words(utterance: Utterance) -> list[str]:
     """Return the words of an utterance, without ``xxx`` and the like, which stand for unknown words."""
     return [word for word in utterance.verbatim() if word not in UNTRANSCRIBED]
-
-
-def losses_of_reading(result: FoundTranscript) -> list[Loss]:
-    """Return what is lost on the way from another format to CHAT."""
-    losses = [Loss(text, 1) for text in result.losses]
-    return [Loss("words", result.lost_words, result.lost_place), *losses] if result.lost_words else losses
 
 
 def read_back(text: str | bytes, transcript: Transcript, format: str) -> Transcript:

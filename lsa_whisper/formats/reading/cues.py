@@ -49,7 +49,7 @@ def cues_in(text: str, notes: list[str]) -> list[Cue]:
     for number, block in _blocks(text):
         times = [at for at, line in enumerate(block) if "-->" in line]
         if not times:
-            if cues and not _NOT_A_CUE.match(block[0]) and not _is_counter(block):
+            if cues and not _NOT_A_CUE.match(block[0]) and not (len(block) == 1 and block[0].strip().isdigit()):
                 faults.setdefault("text behind an empty line belongs to the cue above it", []).append(number)
                 cues[-1] = cues[-1]._replace(lines=(*cues[-1].lines, *block))
             continue
@@ -95,10 +95,6 @@ def _lines(places: Sequence[int]) -> str:
     return f"line {', '.join(map(str, places[:_MAX_NAMED]))}{more}"
 
 
-def _is_counter(block: Sequence[str]) -> bool:
-    return len(block) == 1 and block[0].strip().isdigit()
-
-
 def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:
     """Yield each run of lines without an empty one, with the number of its first line.
 
@@ -131,7 +127,7 @@ def milliseconds(hours: str, minutes: str, seconds: str, fraction: str) -> int:
 def without_repeated_lines(cues: Sequence[Cue]) -> Iterator[Cue]:
     """Yield the cues with text; where captions roll up, without the lines that a cue repeats from the one above."""
     cues = [Cue(number, span, tuple(filter(str.strip, lines))) for number, span, lines in cues]
-    bare = [[_bare(line) for line in cue.lines] for cue in cues]
+    bare = [[" ".join((_MARKUP.sub("", line) if "<" in line else line).split()) for line in cue.lines] for cue in cues]
     repeats = [0, *(_repeated(above, below) for above, below in pairwise(bare))]
     steps = sum(0 < count < len(lines) for count, lines in zip(repeats, bare, strict=True))
     timed = any("<" in line and _WORD_TIME.search(line) for cue in cues for line in cue.lines)
@@ -144,10 +140,6 @@ def without_repeated_lines(cues: Sequence[Cue]) -> Iterator[Cue]:
             cue = cue._replace(lines=cue.lines[count:])
         if cue.lines:
             yield cue
-
-
-def _bare(line: str) -> str:
-    return " ".join((_MARKUP.sub("", line) if "<" in line else line).split())
 
 
 def _repeated(above: Sequence[str], below: Sequence[str]) -> int:

@@ -77,7 +77,8 @@ def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[Spo
         match = next((hit for header in _HEADERS if (hit := header.fullmatch(line))), None)
         if match:
             text = match["text"].strip()
-            turns.append((number, match["name"].strip(), _start_ms(match), [text] if text else []))
+            start = milliseconds(*(match[name] or "0" for name in ("hours", "minutes", "seconds", "fraction")))
+            turns.append((number, match["name"].strip(), start, [text] if text else []))
             if match.groupdict().get("perhaps"):
                 perhaps.add(number)
             counts[match["name"].strip()] += 2
@@ -120,10 +121,6 @@ def _from_the_beginning(turns: Sequence[_Turn]) -> Sequence[_Turn]:
     if first < _TIME_OF_DAY_MS:
         return turns
     return [(number, name, start - first, texts) for number, name, start, texts in turns]
-
-
-def _start_ms(match: re.Match[str]) -> int:
-    return milliseconds(*(match[name] or "0" for name in ("hours", "minutes", "seconds", "fraction")))
 
 
 def _timed(turns: Sequence[_Turn], names: Set[str], place: str) -> list[SpokenText]:
