@@ -8,7 +8,7 @@ time of each word inside its window. So an error in one window does not move the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial as bind
 
 import torch
@@ -19,7 +19,6 @@ from lsa_whisper.align.anchors import (
     Matches,
     find_sections,
     match_words,
-    renumbered,
     spoken_order,
 )
 from lsa_whisper.align.model import AlignmentHeads, AlignmentModel, spoken_places, token_spans
@@ -119,7 +118,8 @@ class Aligner:
     def _text(self, utterances: Sequence[Utterance], order: Sequence[int]) -> TokenizedText:
         words = text_words(utterances)
         tokens = text_tokens(utterances, words, self._model.checkpoint.tokenizer, self._heads.labels)
-        return TokenizedText(renumbered(words, order), tokens, self._model.max_tokens)
+        words = [replace(word, utterance=order[word.utterance]) for word in words]  # as in the transcript
+        return TokenizedText(words, tokens, self._model.max_tokens)
 
     def _windows(self, section: AlignedSection, speech: SpeechActivity, duration_s: float) -> list[TimeSpan]:
         context_s = self._model.checkpoint.context_s

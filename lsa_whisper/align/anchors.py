@@ -14,7 +14,7 @@ of unmatched words close by.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 
 from lsa_whisper.align.text import TextWord
@@ -100,6 +100,11 @@ class Matches:
     alignment: Alignment
     anchors: dict[int, int]
 
+    def recognized_at(self, index: int, words: Sequence[TextWord], decoded: Sequence[DecodedWord]) -> int:
+        """Return the decoded word that is the same as word ``index``, -1 if it was not recognized."""
+        at = int(self.alignment.to_hypothesis[index])
+        return at if at != UNALIGNED and decoded[at].key == words[index].key else -1
+
     @property
     def recognizes_most(self) -> bool:
         """Whether the model recognized at least half of the words; only then is it evidence that it did not."""
@@ -145,7 +150,7 @@ def spoken_order(
     for index, word in enumerate(words):
         if not word.disfluent:
             own[word.utterance].append(index)
-    recognized = [[at for index in row if (at := _recognized(index, words, decoded, matches)) >= 0] for row in own]
+    recognized = [[at for index in row if (at := matches.recognized_at(index, words, decoded)) >= 0] for row in own]
     firm = {at for at in range(count) if own[at] and len(recognized[at]) >= len(own[at]) / 2}
     busy = {place for at in firm for place in recognized[at]}
     places = {at: recognized[at][0] for at in firm}
@@ -156,11 +161,6 @@ def spoken_order(
             starts = list(_runs_from(keys, decoded, range(min(around), max(around) + 1), busy))
             places |= {at: starts[0]} if len(starts) == 1 else {}
     return _sorted(count, places, firm)
-
-
-def _recognized(index: int, words: Sequence[TextWord], decoded: Sequence[DecodedWord], matches: Matches) -> int:
-    at = int(matches.alignment.to_hypothesis[index])
-    return at if at != UNALIGNED and decoded[at].key == words[index].key else -1
 
 
 def _runs_from(keys: Sequence[str], decoded: Sequence[DecodedWord], starts: range, busy: set[int]) -> Iterator[int]:
@@ -178,8 +178,3 @@ def _sorted(count: int, places: dict[int, int], firm: set[int]) -> list[int]:
         last = places[at] if at in firm else last
         keys.append((places.get(at, last), at))
     return [at for _, at in sorted(keys)]
-
-
-def renumbered(words: Sequence[TextWord], order: Sequence[int]) -> list[TextWord]:
-    """Return the words of utterances in another order, each with the index of its utterance in the transcript."""
-    return [replace(word, utterance=order[word.utterance]) for word in words]

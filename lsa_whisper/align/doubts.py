@@ -98,7 +98,7 @@ def _problem(
 ) -> str:
     if not own:
         return "no words"
-    equal = sum(_is_recognized(index, aligned) for index in own)
+    equal = sum(aligned.matches.recognized_at(index, aligned.words, aligned.decoded) >= 0 for index in own)
     below = NOT_FOUND_BELOW if aligned.matches.recognizes_most else 2 * NOT_FOUND_BELOW
     if score is None or (score < usual - below and not equal):
         return "not found"
@@ -106,11 +106,6 @@ def _problem(
     if len(words) < len(own) or too_short or (score < usual - UNCERTAIN_BELOW and 2 * equal < len(own)):
         return "uncertain"
     return ""
-
-
-def _is_recognized(index: int, aligned: AlignedText) -> bool:
-    at = aligned.matches.alignment.to_hypothesis[index]
-    return bool(at != UNALIGNED) and aligned.decoded[at].key == aligned.words[index].key
 
 
 def _word_doubts(

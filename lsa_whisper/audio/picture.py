@@ -37,7 +37,8 @@ def sound_picture(samples: Samples, most_columns: int = 800) -> bytes:
         return b""
     hop = max(_HOP, -(-len(samples) // most_columns))
     columns = np.pad(samples, (0, -len(samples) % hop)).reshape(-1, hop)
-    shades = np.vstack([_waveform(columns), _spectrogram(samples, hop, len(columns))])
+    level_db = _levels_db(samples, hop, len(columns))
+    shades = np.vstack([_waveform(columns), _shades(level_db, float(level_db.max()), _RANGE_DB)])
     return _png(shades)
 
 
@@ -72,11 +73,6 @@ def _waveform(columns: NDArray[np.float32]) -> _Shades:
     rows = np.arange(_WAVEFORM_ROWS)[:, None]
     dark = (rows >= np.minimum(low, middle)) & (rows < np.maximum(high, middle + 1))
     return np.where(dark, 2, _WHITE).astype(np.uint8)
-
-
-def _spectrogram(samples: Samples, hop: int, count: int) -> _Shades:
-    level_db = _levels_db(samples, hop, count)
-    return _shades(level_db, float(level_db.max()), _RANGE_DB)
 
 
 def _shades(level_db: _Powers, top_db: float, range_db: float) -> _Shades:

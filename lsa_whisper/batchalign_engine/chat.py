@@ -88,7 +88,10 @@ def finished(path: Path, original: Transcript, *, speakers: bool = True) -> Tran
     if speakers:
         _name_speakers(document, original)
     comments = [line.value for line in original.headers if line.name == "@Comment"]
-    return _without_placeholders(_with_comments(document.stringify(), comments))
+    text = document.stringify()  # without comments, which these documents do not support
+    body = _BODY.search(text)
+    at = body.start() if body else len(text)
+    return _without_placeholders(text[:at] + "".join(f"@Comment:\t{comment}\n" for comment in comments) + text[at:])
 
 
 def _name_speakers(document: CHATFile, original: Transcript) -> None:
@@ -102,13 +105,6 @@ def _name_speakers(document: CHATFile, original: Transcript) -> None:
 
 def _speaker(person: Participant) -> Speaker:
     return Speaker(person.code, language=person.language, corpus=person.corpus or "batchalign", role=person.role)
-
-
-def _with_comments(text: str, comments: list[str]) -> str:
-    """Return the text with comments above its first utterance (Batchalign's documents do not support them)."""
-    body = _BODY.search(text)
-    at = body.start() if body else len(text)
-    return text[:at] + "".join(f"@Comment:\t{comment}\n" for comment in comments) + text[at:]
 
 
 def _without_placeholders(text: str) -> Transcript:

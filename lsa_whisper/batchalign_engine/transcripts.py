@@ -93,7 +93,8 @@ class _Run:
         except (CheckpointError, DiskError):  # no other recording can be done either
             raise
         except (LsaWhisperError, OSError, RuntimeError, ValueError) as error:
-            raise LsaWhisperError(_one_line(error, audio)) from error
+            message = " ".join(str(error).split()) or type(error).__name__
+            raise LsaWhisperError(message if audio.name in message else f"{audio}: {message}") from error
 
     @cached_property
     def _backend(self) -> LsaWhisperBackend:
@@ -149,8 +150,3 @@ def _recording(audio: Path) -> Recording:
         return Recording.open(audio)
     except (AudioError, OSError):
         return Recording(audio, 0.0, SAMPLE_RATE_HZ, 1)
-
-
-def _one_line(error: Exception, audio: Path) -> str:
-    message = " ".join(str(error).split()) or type(error).__name__
-    return message if audio.name in message else f"{audio}: {message}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.checkpoint.stored_weights import SETTING_OF_TENSOR, Shapes, expected_shapes, layers_in, read_shapes
+from lsa_whisper.checkpoint.stored_weights import SETTING_OF_TENSOR, Shapes, expected_shapes, layers_in, stored_tensors
 from lsa_whisper.checkpoint.token_table import TokenTable, read_tokens, token_rows
 from lsa_whisper.checkpoint.untrusted import read_json
 from lsa_whisper.errors import CheckpointError
@@ -73,7 +73,7 @@ def read_model_files(folder: Path, base: Path | None = None) -> ModelFiles:
         read_json(generation),
         _preprocessor(place_of(*PREPROCESSOR_FILES)),
         read_tokens(place_of("tokenizer.json", "vocab.json")),
-        read_shapes(base or folder),
+        {name.removeprefix("model."): shape for _, name, shape in stored_tensors(base or folder)},
     )
 
 

@@ -135,11 +135,6 @@ def _difference(checkpoint: Checkpoint, model: Any, again: Any) -> float:
     return float((logits[0] - logits[1]).abs().max())
 
 
-def cache_folder() -> Path:
-    """Return the folder of converted checkpoints: ``lsa-whisper/ct2`` in ``$XDG_CACHE_HOME`` or ``~/.cache``."""
-    return machine.cache_home() / "lsa-whisper" / "ct2"
-
-
 def cached_conversion(source: str | Path) -> Path:
     """Return the CTranslate2 form (float32) of a checkpoint folder or hub name; convert it on first use.
 
@@ -149,7 +144,8 @@ def cached_conversion(source: str | Path) -> Path:
         CheckpointError: The checkpoint cannot be loaded or converted.
     """
     name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in Path(source).resolve().name)
-    target = cache_folder() / f"{name}-{digest(source).rpartition(':')[2].replace('/', '-')}"
+    cached = f"{name}-{digest(source).rpartition(':')[2].replace('/', '-')}"
+    target = machine.cache_home() / "lsa-whisper" / "ct2" / cached
     if not target.exists():
         print(f"{source}: converting to CTranslate2 (once); cached in {target}", file=sys.stderr)
         export(source, target, to="ct2")

@@ -45,7 +45,9 @@ def write_ggml(checkpoint: Checkpoint, path: Path) -> Path:
     with path.open("wb") as file:
         file.write(struct.pack("<i", _MAGIC))
         file.write(struct.pack("<11i", *_sizes(checkpoint.model.config, rows), _HALF))
-        _write_filters(file, checkpoint.feature_extractor.mel_filters)
+        filters = checkpoint.feature_extractor.mel_filters
+        bins, mels = filters.shape
+        file.write(struct.pack("<2i", mels, bins) + filters.T.astype("<f4").tobytes())
         _write_texts(file, checkpoint.tokenizer, _first_special(rows))
         for name, tensor in checkpoint.model.state_dict().items():
             if name == "proj_out.weight":  # the same tensor as the embedding
@@ -140,11 +142,6 @@ def _openai_name(name: str) -> str:
     name = name.removeprefix("model.").replace("embed_positions.weight", "positional_embedding")
     name = re.sub(r"^(encoder|decoder)\.layer_norm\b", lambda at: f"{at[1]}.ln{'_post' * (at[1] == 'encoder')}", name)
     return ".".join(_PARTS.get(part, part) for part in name.split("."))
-
-
-def _write_filters(file: IO[bytes], filters: Any) -> None:
-    bins, mels = filters.shape
-    file.write(struct.pack("<2i", mels, bins) + filters.T.astype("<f4").tobytes())
 
 
 def _write_texts(file: IO[bytes], tokenizer: Any, end: int) -> None:

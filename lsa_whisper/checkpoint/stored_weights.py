@@ -35,17 +35,12 @@ def weight_files(folder: Path) -> list[Path]:
     return [folder / name for name in names]
 
 
-def read_shapes(folder: Path) -> Shapes:
-    """Return the shape of each tensor of a model folder, named as in Whisper (``encoder.conv1.weight`` ...).
+def stored_tensors(folder: Path) -> Iterator[tuple[Path, str, tuple[int, ...]]]:
+    """Yield the file, the name there and the shape of each tensor of a model folder.
 
     Raises:
         CheckpointError: The weights are not there, or a file is damaged.
     """
-    return {name.removeprefix("model."): shape for _, name, shape in stored_tensors(folder)}
-
-
-def stored_tensors(folder: Path) -> Iterator[tuple[Path, str, tuple[int, ...]]]:
-    """Yield the file, the name there and the shape of each tensor of a model folder; raises as :func:`read_shapes`."""
     from safetensors import SafetensorError, safe_open
 
     for file in weight_files(folder):

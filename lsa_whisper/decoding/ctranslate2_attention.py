@@ -51,7 +51,9 @@ class ConvertedAttention:
 
     def _attend(self, inputs: torch.Tensor, encoded: torch.Tensor) -> dict[Head, torch.Tensor]:
         chosen, width = heads_by_layer(self._heads), encoded.shape[-1]
-        states = self._embedded(inputs.cpu()).to(encoded) + self._weight(_POSITIONS)[: inputs.shape[1]]
+        ids, places = inputs.cpu().unique(return_inverse=True)
+        rows: torch.Tensor = self._weights.tensor("decoder/embeddings/weight", ids.tolist())
+        states = rows[places].to(encoded) + self._weight(_POSITIONS)[: inputs.shape[1]]
         found: dict[Head, torch.Tensor] = {}
         for layer in range(max(chosen) + 1):
             at, needed = f"decoder/layer_{layer}", width if layer == max(chosen) else 2 * width
@@ -71,11 +73,6 @@ class ConvertedAttention:
                 inner = functional.gelu(self._linear(f"{at}/ffn/linear_0", self._norm(f"{at}/ffn", states)))
                 states = states + self._linear(f"{at}/ffn/linear_1", inner)
         return found
-
-    def _embedded(self, inputs: torch.Tensor) -> torch.Tensor:
-        ids, places = inputs.unique(return_inverse=True)
-        rows: torch.Tensor = self._weights.tensor("decoder/embeddings/weight", ids.tolist())
-        return rows[places]
 
     def _split(self, states: torch.Tensor) -> torch.Tensor:
         """Return states ``(batch, tokens, width)`` by heads, ``(batch, heads, tokens, part)``."""

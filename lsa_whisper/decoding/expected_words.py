@@ -8,7 +8,7 @@ what ends a text competes with no bonus, so that no name is put where nothing is
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +45,8 @@ class ExpectedWords:
         import torch
 
         following: dict[tuple[int, ...], set[int]] = {}
-        paths = [tuple(tokenizer.encode(f" {form}", add_special_tokens=False)) for form in _forms(words)]
+        forms = [form for word in words for form in dict.fromkeys((word, word[:1].upper() + word[1:]))]
+        paths = [tuple(tokenizer.encode(f" {form}", add_special_tokens=False)) for form in forms]
         for path in paths:
             for length in range(1, len(path)):
                 following.setdefault(path[:length], set()).add(path[length])
@@ -66,12 +67,6 @@ class ExpectedWords:
         favored = logits + self._first * (begins[:, None] & likely)
         is_begun = self._begun.ended(tokens)[:, self._edges[:, 0]]
         return favored.index_add(1, self._edges[:, 1], NEXT_BONUS * is_begun.to(favored.dtype))
-
-
-def _forms(words: Sequence[str]) -> Iterator[str]:
-    """Yield each word as it is given, and with a capital letter."""
-    for word in words:
-        yield from dict.fromkeys((word, word[:1].upper() + word[1:]))
 
 
 def read_expected_words(words: Path | str | Sequence[str] | None) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from typing import Unpack
 
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import Recording
+from lsa_whisper.chat.files import media_name
 from lsa_whisper.checkpoint.choice import choose_model
 from lsa_whisper.checkpoint.stored_labels import read_writing
 from lsa_whisper.checkpoint.verification import is_local
@@ -37,7 +38,6 @@ from lsa_whisper.transcription.files.cheap_checks import (
     split_formats,
     verify_call,
     verify_writable,
-    with_media_names,
 )
 from lsa_whisper.transcription.files.derived import FLUENT
 from lsa_whisper.transcription.files.outcome import (
@@ -132,7 +132,7 @@ def transcribe(
     out_place, single = out_folder(paths, Path(out) if out else None)
     jobs = [(audio, single or target) for audio, target in find_jobs(paths, out_place, closed=closed)]
     if rename_media:
-        jobs = list(with_media_names(jobs))
+        jobs = [(audio, target.with_name(f"{media_name(target.stem)}.cha")) for audio, target in jobs]
     if not jobs and not closed:
         raise AudioError("no recording was found; name audio files, or folders that contain some")
     verify_writable(jobs)

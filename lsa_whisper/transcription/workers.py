@@ -90,23 +90,15 @@ def connect_to_cluster(address: str) -> Iterator[RayCluster]:
         if address == "local" and len(os.fsencode(tempfile.gettempdir())) > _MAX_TEMP_FOLDER_LENGTH:
             options["_temp_dir"] = stack.enter_context(TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True))
         try:
-            _verify_reachable(address)
+            # Ray itself would try for a quarter of an hour.
+            host, _, port = address.removeprefix("ray://").rpartition(":")
+            if host and port.isdigit():
+                socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_TIMEOUT_S).close()
             ray.init(address=address, **options)
         except (OSError, ValueError, RuntimeError) as error:
             raise LsaWhisperError(f"no Ray cluster at {address} ({error}); start one: ray start --head") from error
         stack.callback(ray.shutdown)
         yield RayCluster(ray)
-
-
-def _verify_reachable(address: str) -> None:
-    """Return when ``host:port`` accepts a connection; Ray itself would try for a quarter of an hour.
-
-    Raises:
-        OSError: It does not.
-    """
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if host and port.isdigit():
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_TIMEOUT_S).close()
 
 
 class RayActorPool:

@@ -115,7 +115,8 @@ def assemble(
     header = replace(header, language=languages[0])
     drafts = _attributed(drafts, header)
     marked = [_with_language(draft, languages[0]) for draft in drafts]
-    tiers = place_utterances(marked if word_tiers else list(map(_without_words, marked)), duration_ms)
+    placed = marked if word_tiers else [utterance(draft.speaker, draft.text, draft.span) for draft in marked]
+    tiers = place_utterances(placed, duration_ms)
     utterances = [replace(tier, tiers=tier.tiers + draft.comments) for tier, draft in zip(tiers, drafts, strict=True)]
     any_words = any(tier.verbatim() for tier in utterances)
     remarks = (*language_remarks(decoded), *_remarks(windows, decoded, any_words))
@@ -154,10 +155,6 @@ def _with_language(draft: _Draft, main: str) -> Utterance:
     if draft.language == main:
         return spoken
     return utterance(spoken.speaker, f"[- {draft.language}] {spoken.text}", spoken.span, spoken.word_times)
-
-
-def _without_words(draft: Utterance) -> Utterance:
-    return utterance(draft.speaker, draft.text, draft.span)
 
 
 def _drafts(

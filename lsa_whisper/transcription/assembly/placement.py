@@ -120,7 +120,7 @@ def attribute_speakers(draft: Utterance, speakers: SpeakerLookup) -> list[Uttera
         if cut := _cut(parts[0], times, at):
             parts[:1] = cut
             times = times[:at]
-    return [_named(part, speakers.near(part.span or draft.span)) for part in parts]
+    return [utterance(speakers.near(part.span or draft.span), part.text, part.span, part.word_times) for part in parts]
 
 
 def _runs(times: Sequence[TimeSpan | None], speakers: SpeakerLookup) -> list[tuple[int, str]]:
@@ -171,10 +171,6 @@ def _nothing_lost(original: Utterance, first: Utterance, second: Utterance) -> b
         return False
     people = [Participant(_CODE, "Participant")]
     return not chat.check(compose(languages=["eng"], participants=people, utterances=[first, second]))
-
-
-def _named(part: Utterance, speaker: str) -> Utterance:
-    return utterance(speaker, part.text, part.span, part.word_times)
 
 
 _PLAIN = frozenset(" .,?!'-")

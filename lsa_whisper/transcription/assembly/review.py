@@ -7,7 +7,7 @@ since.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -80,15 +80,6 @@ def sort_by_confidence(rows: Iterable[ReviewRow]) -> list[ReviewRow]:
     return sorted(rows, key=lambda row: (row["kind"] != MISSED, row["confidence"], row["file"], row["start_ms"] or 0))
 
 
-def _write_review(rows: Sequence[ReviewRow], path: Path) -> None:
-    """Add rows to the table at ``path``; those of earlier calls stay.
-
-    Raises:
-        LsaWhisperError: The file is another table, or cannot be written.
-    """
-    add_rows(path, REVIEW_COLUMNS, [[row[name] for name in REVIEW_COLUMNS] for row in rows])
-
-
 def collect_reviews(transcripts: Iterable[Path], path: Path) -> list[Path]:
     """Add the rows of many transcripts to the table at ``path``; return the transcripts without confidences.
 
@@ -99,5 +90,5 @@ def collect_reviews(transcripts: Iterable[Path], path: Path) -> list[Path]:
     rows = [row for confidences in by_transcript.values() if confidences for row in low_confidence_rows(confidences)]
     with disk.convert_disk_errors(path), write_lock(path):
         remove_leftovers(path)
-        _write_review(sort_by_confidence(rows), path)
+        add_rows(path, REVIEW_COLUMNS, [[row[name] for name in REVIEW_COLUMNS] for row in sort_by_confidence(rows)])
     return [transcript for transcript, confidences in by_transcript.items() if confidences is None]

@@ -39,7 +39,7 @@ def assign_roles(turns: SpeakerTurns, codes: Sequence[str], recording: Recording
     if len(speakers) != len(codes):
         problem = f"{len(codes)} roles were named, but {len(speakers)} speakers found"
         return replace(turns, note=f"{problem}: say in review who is who")
-    long_first = sorted(speakers, key=lambda code: -_spoken_ms(turns, code))
+    long_first = sorted(speakers, key=lambda code: -sum(span.duration_ms for who, span in turns.spans if who == code))
     children = [code for code in codes if ROLES.get(code) in CHILD_ROLES]
     if not children or len(children) == len(codes):
         return _renamed(turns, dict(zip(long_first, codes, strict=True)), "the time that each speaks")
@@ -78,10 +78,6 @@ def median_pitch_hz(recording: Recording, spans: Sequence[TimeSpan]) -> float | 
         listened_ms += sample.duration_ms
     values = np.concatenate([np.zeros(0), *pitches])
     return float(np.median(values)) if len(values) >= _MIN_VOICED else None
-
-
-def _spoken_ms(turns: SpeakerTurns, code: str) -> int:
-    return sum(span.duration_ms for who, span in turns.spans if who == code)
 
 
 def _alone(turns: SpeakerTurns, code: str) -> list[TimeSpan]:

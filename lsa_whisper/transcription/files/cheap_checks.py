@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from lsa_whisper.chat.files import is_transcript, media_name
@@ -104,12 +104,6 @@ def _problem(folder: Path) -> str:
     except OSError:
         return ""
     return unwritable_reason(folder)
-
-
-def with_media_names(jobs: _Jobs) -> Iterator[tuple[Path, Path]]:
-    """Yield the jobs with names of transcripts that CLAN can read."""
-    for audio, target in jobs:
-        yield audio, target.with_name(f"{media_name(target.stem)}.cha")
 
 
 def renaming_notice(jobs: _Jobs) -> str:

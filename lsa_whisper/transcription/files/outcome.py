@@ -105,15 +105,11 @@ def plan_tasks(
         if isinstance(recording, AudioError):
             failed[number] = FailedFile(audio, str(recording))
         elif target in first:
-            failed[number] = FailedFile(audio, _clash(audio, first[target]))
+            reason = f"{audio}: its transcript would replace that of {first[target]}; rename one of the two"
+            failed[number] = FailedFile(audio, reason)
         else:
             tasks[number], first[target] = FileTask(recording, target), audio
     return tasks, failed
-
-
-def _clash(audio: Path, first: Path) -> str:
-    """Return the reason why ``audio`` is not transcribed: ``first`` has the same transcript path."""
-    return f"{audio}: its transcript would replace that of {first}; rename one of the two"
 
 
 def file_outcome(audio: Path, target: Path, outcome: Outcome) -> TranscribedFile | FailedFile:

@@ -135,11 +135,6 @@ PAIRS: tuple[tuple[Sign, Sign], ...] = (
 )
 
 
-def is_unspoken(evidence: Evidence) -> bool:
-    """Return whether there is probably no speech under the text of a segment."""
-    return any(doubt(evidence) and witness(evidence) for doubt, witness in PAIRS)
-
-
 def without_unspoken(windows: Sequence[WindowResult], speech: SpeechActivity) -> list[WindowResult]:
     """Return the windows of a recording without text that has no speech under it; each names what was left out."""
     return [(span, _spoken(span, window, speech)) for span, window in windows]
@@ -151,7 +146,7 @@ def _spoken(span: TimeSpan, window: DecodedWindow, speech: SpeechActivity) -> De
         Evidence(segment, window, count, _share(segment, voiced), speech.relative_db(_place(span, segment)))
         for segment, count in zip(window.segments, copies, strict=True)
     ]
-    verdicts = [(case.segment, is_unspoken(case)) for case in cases]
+    verdicts = [(case.segment, any(doubt(case) and witness(case) for doubt, witness in PAIRS)) for case in cases]
     gone = tuple(segment.text for segment, unspoken in verdicts if unspoken)
     if not gone:
         return window
