@@ -14,7 +14,7 @@ from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.evaluation.differences import deciding_metric
 from lsa_whisper.evaluation.material import Material
 from lsa_whisper.evaluation.pairing import PairedFiles, pair_files, transcript_at
-from lsa_whisper.evaluation.persons import check_grouping, people_in, persons_of
+from lsa_whisper.evaluation.persons import GROUPINGS, people_in, persons_of
 from lsa_whisper.evaluation.report_rows import ReportRows
 from lsa_whisper.evaluation.results import Evaluation
 from lsa_whisper.evaluation.word_counts import WordCounts
@@ -92,7 +92,8 @@ def evaluate(
         LsaWhisperError: There are too few ``samples``.
     """
     check_modes(as_)
-    check_grouping(group)
+    if group not in GROUPINGS:
+        raise CorpusError(f"`group={group}`: no such grouping; choose from {', '.join(GROUPINGS)}")
     check_page_language(page_language)
     deciding_metric([], decide)
     if speaker_errors:

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lsa_whisper.chat import Transcript
-from lsa_whisper.errors import CorpusError
 from lsa_whisper.scoring.bootstrap import MIN_UNITS
 
 GROUPINGS = ("auto", "name", "folder", "file")
@@ -27,16 +26,6 @@ _OTHER_ROLES = """
 """
 _OTHERS = frozenset(_OTHER_ROLES.split())
 """The roles of speakers who may be in recordings of several persons."""
-
-
-def check_grouping(group: str) -> None:
-    """Raise if there is no such grouping.
-
-    Raises:
-        CorpusError: Always with the known ones.
-    """
-    if group not in GROUPINGS:
-        raise CorpusError(f"`group={group}`: no such grouping; choose from {', '.join(GROUPINGS)}")
 
 
 def people_in(transcript: Transcript) -> frozenset[tuple[str, str]]:

@@ -94,14 +94,11 @@ def _samples(transcripts: Iterable[tuple[str, Transcript]], mode: str) -> Iterab
             yield Sample(file, code, role, age_band(person.age if person else ""), measures.as_dict())
 
 
-def _values(name: str, peers: Sequence[Sample]) -> list[float]:
-    return [value for peer in peers if isinstance(value := peer.measures[name], int | float)]
-
-
 def _as_dict(sample: Sample, peers: Sequence[Sample]) -> dict[str, Any]:
     ranks = {}
     for name in COMPARED:
-        value, values = sample.measures[name], _values(name, peers)
+        value = sample.measures[name]
+        values = [other for peer in peers if isinstance(other := peer.measures[name], int | float)]
         ranks[name] = {
             "value": value,
             "percentile": percentile(value, values) if isinstance(value, int | float) else None,

@@ -119,7 +119,8 @@ def repair_file(file: Path) -> RepairedFile | None:
     original = _unused_name(target)
     write_atomic(target.read_bytes(), original)
     write_atomic(after, target)
-    return RepairedFile(file, original, _difference(file, before, after))
+    lines = unified_diff(before.splitlines(), after.splitlines(), f"{file} (original)", str(file), lineterm="", n=0)
+    return RepairedFile(file, original, "\n".join(line.replace("\x15", "•") for line in lines))
 
 
 def _unused_name(path: Path) -> Path:
@@ -129,8 +130,3 @@ def _unused_name(path: Path) -> Path:
         if not name.exists() and not name.is_symlink():
             return name
     raise LsaWhisperError(f"{path}: too many originals are kept next to it; remove some")
-
-
-def _difference(file: Path, before: str, after: str) -> str:
-    lines = unified_diff(before.splitlines(), after.splitlines(), f"{file} (original)", str(file), lineterm="", n=0)
-    return "\n".join(line.replace("\x15", "•") for line in lines)

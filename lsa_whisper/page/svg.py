@@ -25,11 +25,6 @@ _MARKERS = "os^Dv<>P"
 _MAX_NAME_LENGTH = 22
 
 
-def draw_axes(axes: Axes, plot: Plot) -> None:
-    """Draw ``plot`` on empty axes; groups of its parts are named after them, such as ``marks-0``."""
-    _plane(axes, plot) if plot.y_range or plot.rows else _intervals(axes, plot)
-
-
 def label_text(text: str) -> str:
     """Return ``text`` in one line, without control characters."""
     return "".join(c if c.isprintable() else " " for c in text)
@@ -196,7 +191,7 @@ def draw_svg(plot: Plot) -> str:
         figure = Figure(figsize=(10.0 if plot.wide else 4.6, height), layout="constrained")
         FigureCanvasSVG(figure)
         axes = figure.add_subplot()
-        draw_axes(axes, plot)
+        _plane(axes, plot) if plot.y_range or plot.rows else _intervals(axes, plot)
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     return _inline(file.getvalue(), plot)
 

@@ -101,18 +101,14 @@ class Resamples:
         defined = rates[~np.isnan(rates)]
         if self.units < MIN_UNITS or not len(defined):
             return None
-        low, high = np.percentile(defined, self._percentiles())
+        from scipy.stats import norm
+
+        tail = 100 * float(norm.cdf(-self._quantile()))  # for many units 2.5
+        low, high = np.percentile(defined, (tail, 100 - tail))
         if self.units < MANY_UNITS and low < high:
             middle, half = float(defined.mean()), self._quantile() * float(defined.std())
             low, high = min(low, middle - half), max(high, middle + half)
         return Interval(float(low), float(high))
-
-    def _percentiles(self) -> tuple[float, float]:
-        """Return the percentiles of the resamples that bound the interval: for many units 2.5 and 97.5."""
-        from scipy.stats import norm
-
-        tail = 100 * float(norm.cdf(-self._quantile()))
-        return tail, 100 - tail
 
     def _quantile(self) -> float:
         """Return half the width of the interval in standard deviations of the resamples: t, and n / (n - 1)."""

@@ -147,7 +147,8 @@ class FileTable:
         self._speakers.append(self._same.setdefault(speakers, speakers))
         for pair in counts.samples.values():
             for sample in pair:
-                self._measures.extend(_measured(sample))
+                values = (None,) * _MEASURES if sample is None else astuple(sample)
+                self._measures.extend([nan if value is None else value for value in values])
         self._starts.append(len(self._measures))
 
     def __len__(self) -> int:
@@ -158,15 +159,12 @@ class FileTable:
 
     def __getitem__(self, number: int) -> FileCounts:
         numbers = self._numbers[number * _WIDTH : (number + 1) * _WIDTH]
-        return _built(self.keys[number], iter(numbers), self._samples(number))
-
-    def _samples(self, number: int) -> SamplesBySpeaker:
         samples: SamplesBySpeaker = {}
         for at, speaker in enumerate(self._speakers[number]):
             start = self._starts[number] + 2 * at * _MEASURES
             reference, hypothesis = (self._measures[n : n + _MEASURES].tolist() for n in (start, start + _MEASURES))
             samples[speaker] = _sample(reference), None if isnan(hypothesis[0]) else _sample(hypothesis)
-        return samples
+        return _built(self.keys[number], iter(numbers), samples)
 
     @property
     def missing(self) -> list[bool]:
@@ -229,11 +227,6 @@ def _built(key: str, numbers: Iterator[Any], samples: SamplesBySpeaker) -> FileC
 
 
 _WIDTH = len(_flat(FileCounts(key="", missing=False)))
-
-
-def _measured(sample: LanguageSample | None) -> list[float]:
-    values = (None,) * _MEASURES if sample is None else astuple(sample)
-    return [nan if value is None else value for value in values]
 
 
 def _sample(values: list[float]) -> LanguageSample:

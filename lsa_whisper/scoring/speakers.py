@@ -57,18 +57,9 @@ class SpeakerErrors(Additive):
         return ratio(self.tcp_errors, self.tcp_words)
 
 
-def require_meeteval() -> None:
-    """Raise if meeteval is missing.
-
-    Raises:
-        MissingExtraError: It is not installed.
-    """
-    _meeteval()
-
-
 def speaker_errors(reference: Sequence[Utterance], hypothesis: Sequence[Utterance]) -> SpeakerErrors:
     """Return the errors of one file."""
-    wer = _meeteval()
+    wer = require_meeteval()
     expected, actual = _segments(reference), _segments(hypothesis)
     count = sum(len(segment["words"].split()) for segment in expected)
     if not expected or not actual:  # meeteval requires words on both sides
@@ -117,7 +108,12 @@ def _streams(segments: Sequence[dict[str, Any]]) -> dict[str, str]:
     return {speaker: " ".join(words) for speaker, words in streams.items()}
 
 
-def _meeteval() -> Any:
+def require_meeteval() -> Any:
+    """Return meeteval's module of word error rates.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
     try:
         from meeteval import wer
     except ImportError:

@@ -56,7 +56,8 @@ def _sentence(speaker: SampleSpeaker, file: str) -> str:
 
 def measures_tables(files: Sequence[SampleFile]) -> list[TextTable]:
     """Return all measures: a column for each of a few speakers, else a short and a complete table of them as rows."""
-    rows = {_name(files, file, speaker): speaker.measures.as_dict() for file in files for speaker in file.speakers}
+    speakers = [(f"{file.name} " * (len(files) > 1), speaker) for file in files for speaker in file.speakers]
+    rows = {f"{place}{speaker.code}": speaker.measures.as_dict() for place, speaker in speakers}
     measures = list(next(iter(rows.values()), {}))
     note = gettext(
         "Fluent words: without fillers, cut-off words, nonwords, retraced words and xxx. A dash: not in this sample."
@@ -75,10 +76,6 @@ def measures_tables(files: Sequence[SampleFile]) -> list[TextTable]:
         ]
     lines = [[measure_name(name), *(measure_cell(row, name) for row in rows.values())] for name in measures]
     return [TextTable(heading, ["", *rows], lines, note)]
-
-
-def _name(files: Sequence[SampleFile], file: SampleFile, speaker: SampleSpeaker) -> str:
-    return speaker.code if len(files) == 1 else f"{file.name} {speaker.code}"
 
 
 def class_table(files: Sequence[SampleFile]) -> TextTable:

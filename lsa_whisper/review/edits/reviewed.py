@@ -72,12 +72,9 @@ def draft_banner(transcript: Transcript) -> str:
         return ""
     remedy = gettext("Listen to every utterance, add what is missing, and mark it as reviewed (y).")
     draft = gettext("Draft by a model, not checked by a person.")
-    return " ".join(filter(None, (draft, _left_out(transcript), remedy)))
-
-
-def _left_out(transcript: Transcript) -> str:
-    sentence = read_coverage(transcript).sentence().partition(": ")[0]
-    return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
+    left_out = read_coverage(transcript).sentence().partition(": ")[0]
+    left_out = f"{left_out[:1].upper()}{left_out[1:]}." if left_out else ""
+    return " ".join(filter(None, (draft, left_out, remedy)))
 
 
 def _replaced(raw: str, old: str, new: str) -> str:

@@ -149,7 +149,7 @@ def insert_utterance(transcript: Transcript, number: int, speaker: str, text: st
     new = Utterance(speaker, f"*{speaker}:\t{clean_text(text)}{mark}{end}")
     at = block_of(transcript, number - 1) + 1 if before else _first_place(transcript)
     blocks: list[Block] = [*transcript.blocks[:at], new, *transcript.blocks[at:]]
-    if before and not _closed(before):
+    if before and not (before.tiers[-1].raw if before.tiers else before.main).endswith(("\n", "\r")):
         raise EditError("the file ends without a line end; add one in a text editor first")
     return with_blocks(transcript, blocks)
 
@@ -162,10 +162,6 @@ def delete_utterance(transcript: Transcript, number: int) -> Transcript:
 def _known(transcript: Transcript, number: int) -> int:
     block_of(transcript, number)
     return number
-
-
-def _closed(utterance: Utterance) -> bool:
-    return (utterance.tiers[-1].raw if utterance.tiers else utterance.main).endswith(("\n", "\r"))
 
 
 def _first_place(transcript: Transcript) -> int:
