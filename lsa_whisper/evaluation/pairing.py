@@ -53,16 +53,12 @@ def pair_files(reference: Path, hypotheses: Sequence[Path], names: Sequence[str]
         else:
             by_system[name], unpaired[name] = _matched(references, files)
             if not by_system[name]:
-                raise CorpusError(_no_shared_name(reference, path, references, files))
+                here, there = (join_names([Path(key).name for key in keys], limit=2) for keys in (references, files))
+                raise CorpusError(
+                    f"{path}: no file has the name of one in {reference} ({there}; the references are {here}); give "
+                    "transcripts of the same recordings, or rename them"
+                )
     return PairedFiles(references, by_system, unpaired)
-
-
-def _no_shared_name(reference: Path, path: Path, references: dict[str, str], files: dict[str, str]) -> str:
-    here, there = (join_names([Path(key).name for key in keys], limit=2) for keys in (references, files))
-    return (
-        f"{path}: no file has the name of one in {reference} ({there}; the references are {here}); give "
-        "transcripts of the same recordings, or rename them"
-    )
 
 
 def find_audio(folder: Path, keys: Iterable[str]) -> dict[str, Path]:

@@ -48,10 +48,6 @@ def _likeness(first: str, second: str, first_cut_off: bool, second_cut_off: bool
         return "cut off again"
     if first_cut_off and first[:1] == second[:1]:
         return "same sound"
-    return _same_class(first, second)
-
-
-def _same_class(first: str, second: str) -> str:
     left, right = word_class(first), word_class(second)
     if left.startswith(OPEN):
         return ""

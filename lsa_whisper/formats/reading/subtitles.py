@@ -68,10 +68,6 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     """
     if place.casefold().endswith((".ass", ".ssa")):
         return _parse_script(data, place)
-    return _parse_cues(data, place, conventions)
-
-
-def _parse_cues(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     source = Source(Path(place).stem, notation="plain", has_segments=True)
     text = decode_bytes(data, place)
     if place.casefold().endswith(".sbv"):

@@ -35,7 +35,13 @@ def describe_person(transcript: Transcript, code: str, person: Participant) -> T
             f"speaker {person.code} is there already; give it the utterances of {code or 'another'} instead"
         )
     person = replace(person, age=repair_age(person.age))
-    _verify(person)
+    fault = speaker_code_fault(person.code) or role_fault(person.role)
+    if not fault and person.age and not is_age(person.age):
+        fault = f"the age {person.age!r} is not like 4;11.03 (years;months.days)"
+    if not fault and person.sex not in ("", *SEXES):
+        fault = f"the sex {person.sex!r} is neither female nor male"
+    if fault:
+        raise EditError(f"{fault}; correct it")
     entries = {key: _described(other, person) if key == code else other for key, other in people.items()}
     if not code:
         first = next(iter(people.values()), Participant("", "", language=(transcript.languages or ["eng"])[0]))
@@ -85,16 +91,6 @@ def name_transcribers(transcript: Transcript, names: Sequence[str], remark: str)
     lines = [Line(f"@Transcriber:\t{', '.join(plain)}{end}", 0), Line(f"@Comment:\t{' '.join(remark.split())}{end}", 0)]
     blocks[headers[-1] + 1 : headers[-1] + 1] = lines
     return with_blocks(transcript, blocks)
-
-
-def _verify(person: Participant) -> None:
-    fault = speaker_code_fault(person.code) or role_fault(person.role)
-    if not fault and person.age and not is_age(person.age):
-        fault = f"the age {person.age!r} is not like 4;11.03 (years;months.days)"
-    if not fault and person.sex not in ("", *SEXES):
-        fault = f"the sex {person.sex!r} is neither female nor male"
-    if fault:
-        raise EditError(f"{fault}; correct it")
 
 
 def _described(old: Participant, new: Participant) -> Participant:
