@@ -98,11 +98,7 @@ def _place(path: str | Path) -> Path:
 def token_spans(weights: Weights, row: Sequence[TextToken], silence: Weights, step_ms: float) -> list[Span]:
     """Return the start and end of each token in frames; a speaker code takes none.
 
-    Args:
-        weights: Attention, ``(tokens, frames)``.
-        row: The tokens.
-        silence: How silent the frames are, from 0 to 1; missing ones are not.
-        step_ms: Duration of a frame.
+    ``row`` are the tokens; the rest is as for :mod:`lsa_whisper.decoding.token_times`.
     """
     in_code = [token.in_code for token in row]
     tokens = [token for token in row if not token.in_code]
@@ -164,9 +160,7 @@ class AlignmentModel:
     def text_scores(self, hidden: torch.Tensor, texts: Sequence[Sequence[int]]) -> Iterator[tuple[Scores, Scores]]:
         """Yield for each text the log-probability of each token, and that of the end of text before each and after all.
 
-        Args:
-            hidden: The encoder's output for the window.
-            texts: Tokens, at most :attr:`max_tokens` each.
+        ``hidden`` is the encoder's output for the window; a text has at most :attr:`max_tokens` tokens.
         """
         for first in range(0, len(texts), _ROWS_AT_ONCE):
             yield from self._scored(hidden, texts[first : first + _ROWS_AT_ONCE])

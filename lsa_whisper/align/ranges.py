@@ -63,11 +63,9 @@ def divide(
 ) -> list[WordRange]:
     """Return the words of each window, by dynamic programming over the candidates.
 
-    Args:
-        candidates: See :func:`borders`; one more than there are windows.
-        score: The model.
-        preferred: Words that begin an utterance; others are left out first where there are too many candidates.
-        skip: Log-probability of a word that was not spoken.
+    The candidates are from :func:`borders`; there is one more than there are windows. Words that begin an utterance are
+    ``preferred``: others are left out first where there are too many candidates. ``skip`` is the log-probability of a
+    word that was not spoken.
     """
     points = [_thinned(candidate, preferred) for candidate in candidates]
     best = {points[0][0]: 0.0}

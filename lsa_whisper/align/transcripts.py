@@ -24,12 +24,8 @@ _SPEAKER = re.compile(r"\*?([A-Z][A-Z0-9]{0,6}):\s+")
 def read_plain_text(path: Path, *, language: str, media: str) -> Transcript:
     """Return the lines of a text file as utterances without times.
 
-    Fillers, cut-off words and exact repetitions are marked by rule, as in the label style ``verbatim``.
-
-    Args:
-        path: UTF-8 text.
-        language: ISO 639-3.
-        media: Name of the recording, without extension.
+    Fillers, cut-off words and exact repetitions are marked by rule, as in the label style ``verbatim``. The text is
+    UTF-8, ``language`` is ISO 639-3, and ``media`` is the name of the recording, without extension.
 
     Raises:
         ChatSyntaxError: The file cannot be read as text, or has no words.

@@ -45,12 +45,8 @@ def sound_picture(samples: Samples, most_columns: int = 800) -> bytes:
 def spectrogram_tile(samples: Samples, hop: int, gain_db: float = 0.0) -> bytes:
     """Return the log-mel spectrogram of ``samples`` as PNG, dark on white, with a column for each ``hop`` samples.
 
-    The shades are those of absolute levels, so that neighboring tiles fit together.
-
-    Args:
-        samples: Mono, 16 kHz.
-        hop: Samples in a column.
-        gain_db: How much louder quiet speech is drawn.
+    The shades are those of absolute levels, so that neighboring tiles fit together. The samples are mono, 16 kHz; quiet
+    speech is drawn louder by ``gain_db``.
     """
     count = -(-len(samples) // hop)
     return _png(_shades(_levels_db(samples, hop, count), _TILE_TOP_DB - gain_db, _TILE_RANGE_DB))

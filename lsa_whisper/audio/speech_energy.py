@@ -145,10 +145,8 @@ def loud_frames(
 ) -> npt.NDArray[np.bool_]:
     """Return which frames are speech by their level.
 
-    Args:
-        level_db: Smoothed log-energy of each frame.
-        voiced: Frames in which a model heard a voice. If these are softer than the rest, their level is that of speech,
-            so that a soft voice is still speech beside applause.
+    The level is the smoothed log-energy of each frame. If the frames in which a model heard a voice are softer than the
+    rest, their level is that of speech, so that a soft voice is still speech beside applause.
     """
     is_known = voiced is not None and voiced.sum() * FRAME_S >= _MIN_VOICED_S
     threshold = _threshold_db(level_db, level_db[voiced] if is_known else level_db) if len(level_db) else None

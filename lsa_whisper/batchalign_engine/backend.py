@@ -65,11 +65,9 @@ class LsaWhisperBackend(ASR, UtSeg):
     ):
         """Take a loaded transcriber; :meth:`load` makes one.
 
-        Args:
-            transcriber: The transcriber.
-            identity: A name for the content of its model and its options.
-            language: ISO 639-3, the transcriber's language; Batchalign's word rules depend on it.
-            listener: Called with the number of seconds of a recording that are processed.
+        ``identity`` is a name for the content of its model and its options. Batchalign's word rules depend on
+        ``language`` (ISO 639-3), the transcriber's. ``listener`` is called with the number of seconds of a recording
+        that are processed.
         """
         self._transcriber, self._language, self._listener = transcriber, language, listener
         # If Batchalign answered one task from its cache, the other task would not know the recording. So nothing of
@@ -120,9 +118,8 @@ class LsaWhisperBackend(ASR, UtSeg):
     def call(self, batch: list[Any], *, progress: Any = None, **_: Any) -> list[Any]:
         """Return one result for each input: the recognized utterances, or the text of one of them.
 
-        Args:
-            batch: ``AsrInput`` and ``UtSegInput`` items.
-            progress: Batchalign's own callback, ``(done, total)``.
+        The inputs are ``AsrInput`` and ``UtSegInput`` items; ``progress`` is Batchalign's own callback, ``(done,
+        total)``.
 
         Raises:
             LsaWhisperError: An input of another task, or of a recording that this backend has not transcribed.

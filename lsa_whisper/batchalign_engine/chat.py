@@ -24,9 +24,7 @@ _LETTERS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 def wording(utterance: Utterance, language: str) -> tuple[str, bool]:
     """Return a main tier that Batchalign accepts, without speaker and bullet, and whether it is the utterance's own.
 
-    Args:
-        utterance: An utterance of the model's transcript.
-        language: ISO 639-3; Batchalign's rules differ between languages.
+    Batchalign's rules differ between languages (ISO 639-3).
     """
     if accepted(utterance.text, language):
         return utterance.text, True
@@ -63,10 +61,8 @@ _BODY = re.compile(r"^(?:\*|@End)", re.MULTILINE)
 def finish(path: Path, original: Transcript, *, speakers: bool = True) -> Transcript:
     """Complete the file that Batchalign wrote at ``path``, and return the completed transcript.
 
-    Args:
-        path: Batchalign's CHAT file; it is replaced atomically.
-        original: The model's transcript of the same recording.
-        speakers: Whether to use the model's speakers; ``False`` keeps those that Batchalign found.
+    The file is replaced atomically. ``original`` is the model's transcript of the same recording, whose speakers are
+    used; without ``speakers``, those that Batchalign found are kept.
 
     Raises:
         LsaWhisperError: The file does not have the utterances of the model's transcript.

@@ -44,11 +44,7 @@ class InMemoryRecording(Recording):
 def recording_from_pcm(source: str, pcm: bytes, rate_hz: int, channels: int) -> InMemoryRecording:
     """Return the recording in a buffer of interleaved little-endian float32 samples.
 
-    Args:
-        source: Its path, or another name that Batchalign has for it.
-        pcm: The buffer.
-        rate_hz: Its sample rate; Batchalign keeps the file's.
-        channels: Number of interleaved channels.
+    ``source`` is its path, or another name that Batchalign has for it, and ``rate_hz`` that of the file.
 
     >>> tone = np.sin(np.arange(44_100) / 20).astype("<f4").tobytes()
     >>> recording = recording_from_pcm("visit.mp3", tone, 22_050, 2)

@@ -91,7 +91,6 @@ def verify_settings(folder: Path) -> None:
 
 
 def _problems(value: Any) -> Iterator[str]:
-    """Yield the problems of settings, nested ones included."""
     if isinstance(value, list):
         for item in value:
             yield from _problems(item)

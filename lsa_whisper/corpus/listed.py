@@ -47,12 +47,8 @@ def discover_listed(
 ) -> tuple[list[Session], list[FailedFile]]:
     """Return the sessions of the corpus at ``path``, and the recordings that are not used.
 
-    Args:
-        path: A folder or manifest for which :func:`is_listed` is true.
-        out: Folder that the transcripts are written to.
-        media: Another root folder of recordings.
-        card: A corpus card. Default: ``card.yaml`` in the folder.
-        speaker_from: Pattern of the recordings' names that tells who is the same person.
+    The path is one for which :func:`is_listed` is true, and the transcripts are written to ``out``. For the others see
+    :func:`~lsa_whisper.corpus.session.discover`.
 
     Raises:
         CorpusError: It is damaged, or a name does not match the pattern.

@@ -76,12 +76,9 @@ def discover(
 ) -> tuple[list[Session], list[FailedFile]]:
     """Return the sessions in ``folder``, ordered by name, and the files that are not used.
 
-    Args:
-        folder: A folder with CHAT files at any depth, or one ``.cha`` file.
-        media: Another root folder of recordings.
-        card: A corpus card. Default: ``card.yaml`` in ``folder``.
-        repair_bullets: Take times without their control characters for bullets.
-        speaker_from: Pattern of session names, such as ``{speaker}_{visit}``, that says who is the same person.
+    ``folder`` has CHAT files at any depth, or is one. ``media`` is another root folder of recordings; ``card`` is
+    ``card.yaml`` in ``folder`` by default. With ``repair_bullets``, times without their control characters are bullets.
+    ``speaker_from`` is a pattern of session names, such as ``{speaker}_{visit}``, that says who is the same person.
 
     Raises:
         CorpusError: The folder is missing, unreadable or without transcripts, or the card or pattern is invalid.

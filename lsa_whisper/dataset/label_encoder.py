@@ -28,11 +28,8 @@ class TokenTimes:
     def spans_s(self, tokens: Sequence[int], prompt_length: int, word_times: str, speed: float = 1.0) -> torch.Tensor:
         """Return the start and end of each token in seconds, (tokens, 2); NaN where no word with a time is heard.
 
-        Args:
-            tokens: The whole sequence of the decoder.
-            prompt_length: How many tokens at its start carry no loss.
-            word_times: The column of the manifest.
-            speed: Of the sound, relative to the recording.
+        ``tokens`` are the whole sequence of the decoder, of which ``prompt_length`` at the start carry no loss.
+        ``word_times`` is the column of the manifest; ``speed`` is that of the sound, relative to the recording.
         """
         spans = torch.full((len(tokens), 2), math.nan)
         words = parse_word_times(word_times)

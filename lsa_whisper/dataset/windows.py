@@ -198,7 +198,6 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         return row | {"frames": of_step or self._frames(seconds)} if self.trim else row
 
     def _random(self, epoch: int, index: int) -> np.random.Generator:
-        """Return the source of a window's augmentation in an epoch."""
         return np.random.default_rng([self.seed, epoch, index])
 
     def frames(self, index: int) -> int:

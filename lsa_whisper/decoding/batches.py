@@ -43,12 +43,9 @@ class Batches(Generic[WindowT]):
     ):
         """Divide windows.
 
-        Args:
-            windows: Samples of each.
-            batch_size: Windows of the encoder's full context that are decoded together.
-            input_share: How much of that context the encoder sees of a window.
-            workers: Batches that are decoded at the same time. They share ``batch_size``, as a number of windows of
-                any length: on two cores larger batches were slower in int8, and hardly faster in float32.
+        ``batch_size`` windows of the encoder's full context are decoded together, of which it sees ``input_share`` of a
+        window. ``workers`` batches are decoded at the same time. They share ``batch_size``, as a number of windows of
+        any length: on two cores larger batches were slower in int8, and hardly faster in float32.
         """
         self._windows, self._workers = windows, min(workers, batch_size)
 

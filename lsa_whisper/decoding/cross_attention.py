@@ -103,12 +103,8 @@ def weights_of_rows(
 ) -> Iterator[Weights]:
     """Yield the weights of each head for each row of tokens, ``(heads, tokens, frames)``, in the order of ``heads``.
 
-    Args:
-        attend: Computes them for a few rows at a time.
-        hidden: The encoder's output for each row, ``(rows, frames, width)``.
-        prompt: The decoder's prompt.
-        rows: Tokens of each row.
-        heads: ``(layer, head)`` pairs.
+    ``attend`` computes them for a few rows at a time. ``hidden`` is the encoder's output for each row, ``(rows, frames,
+    width)``; the heads are ``(layer, head)`` pairs.
     """
     for part, inputs, spans in _batches(hidden, prompt, rows, max(1, _WEIGHTS_AT_ONCE // len(heads))):
         weights = attend(inputs, part)

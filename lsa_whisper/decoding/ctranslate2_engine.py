@@ -140,10 +140,8 @@ class CTranslate2Decoder(WindowDecoder):
     def rows(self, hidden: Any, durations_s: Sequence[float], most: Sequence[int] = ()) -> list[_Row]:
         """Return what is found in each window in the style of this decoder alone.
 
-        Args:
-            hidden: The encoder's output.
-            durations_s: Length of each window's audio.
-            most: The most tokens that a text may have to be used. All are given up after the largest of these numbers.
+        ``most`` are the most tokens that a text may have to be used. All are given up after the largest of these
+        numbers.
         """
         if self._rules:
             rows = self._verified(self._rules, hidden, durations_s)

@@ -74,12 +74,8 @@ class FirstToken(NamedTuple):
 def begin_logprob(first: np.ndarray, token: int, *, end: int, timestamps: np.ndarray, late: np.ndarray) -> FirstToken:
     """Return how likely it is that a text is empty: its end competes with the timestamps for the first position.
 
-    Args:
-        first: Logits of the first step, ``(vocabulary,)``; overwritten.
-        token: The timestamp that was chosen.
-        end: The end of text.
-        timestamps: Ids of all timestamps.
-        late: Ids of those that are not allowed.
+    ``first`` are the logits of the first step, ``(vocabulary,)``, which are overwritten; the ``late`` timestamps are
+    not allowed.
     """
     first[late] = -np.inf
     candidates = [end, *timestamps.tolist()]
@@ -91,10 +87,8 @@ def begin_logprob(first: np.ndarray, token: int, *, end: int, timestamps: np.nda
 def late_share(result: Any, timestamps: np.ndarray, late: np.ndarray) -> float:
     """Return the largest share that ``late`` timestamps have in the choice of a timestamp after the first.
 
-    Args:
-        result: What CTranslate2 generated for a window, with its logits.
-        timestamps: Ids of all timestamps.
-        late: Ids of those after the window's audio.
+    ``result`` is what CTranslate2 generated for a window, with its logits; the ``late`` timestamps are those after its
+    audio.
     """
     if not len(late):
         return 0.0

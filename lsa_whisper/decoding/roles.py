@@ -85,9 +85,8 @@ class SpeakerCodeRules:
     def mask(self, tokens: torch.Tensor, since_begin: torch.Tensor) -> torch.Tensor:
         """Return what to add to the logits, ``(batch, vocabulary)``; nothing is copied to the host.
 
-        Args:
-            tokens: ``(batch, n)`` decoded so far.
-            since_begin: ``(batch,)``, the number of tokens since each row's segment of text began.
+        ``tokens`` ``(batch, n)`` are those decoded so far, and ``since_begin`` ``(batch,)`` how many since each row's
+        segment of text began.
         """
         never = torch.zeros_like(since_begin, dtype=torch.bool)
         last = tokens[:, -1] if tokens.shape[1] else None

@@ -100,13 +100,8 @@ class DecodingRules:
     ):
         """Make the rules of a model.
 
-        Args:
-            tokenizer: The checkpoint's own.
-            generation_config: Names the suppressed tokens; see :func:`~lsa_whisper.checkpoint.fit_generation_config`.
-            size: Rows of the model's output matrix.
-            device: Where logits come from.
-            timestamps: Whether they may be written.
-            words: Names and rare words that may be spoken.
+        ``generation_config`` names the suppressed tokens; see :func:`~lsa_whisper.checkpoint.fit_generation_config`.
+        Logits with ``size`` columns come from ``device``. ``words`` are names and rare words that may be spoken.
         """
         self.device = torch.device(device)
         self._allowed = allowed_tokens(tokenizer, generation_config, size, timestamps=timestamps)

@@ -85,12 +85,8 @@ def decoding_style(model: Writer, style: str | None, language: str) -> DecodingS
 
     A stock Whisper writes verbatim with the prompt of the language and without timestamps: of ten meeting clips,
     OpenAI's base lost 7 more points of the words with a prompt and timestamps, and 5 fewer without timestamps. What it
-    writes is compared with its fluent text.
-
-    Args:
-        model: A loaded model, or what its folder says of it.
-        style: One of :data:`DECODING_STYLES`, or ``None``: as the model was trained; a stock one verbatim where tested.
-        language: ISO 639-3; ``und`` if unknown.
+    writes is compared with its fluent text. ``style`` is one of :data:`DECODING_STYLES`, or ``None``: as the model was
+    trained; a stock one verbatim where tested. ``language`` is ISO 639-3; ``und`` if unknown.
 
     Raises:
         CheckpointError: The model cannot write so.

@@ -102,12 +102,8 @@ def _highest_left_out(logits: torch.Tensor, is_timestamp: bool, timestamps: Sequ
     """Return the highest logits, ``(1, vocabulary)``, that tokens can have which the library has left out.
 
     Where it decided for a timestamp, because all of them are more probable together than any text, it left out the
-    text: no text has a higher logit than all timestamps together.
-
-    Args:
-        logits: ``(1, vocabulary)``.
-        is_timestamp: Whether it decided for a timestamp.
-        timestamps: Their columns.
+    text: no text has a higher logit than all timestamps together. The ids in ``timestamps`` are the columns of
+    timestamps in the logits, ``(1, vocabulary)``.
     """
     highest = torch.full_like(logits, _LIKELY)
     if is_timestamp:

@@ -23,10 +23,8 @@ from lsa_whisper.errors import CheckpointError
 def log_mel(extractor: Any, windows: Sequence[np.ndarray], input_s: float) -> torch.Tensor:
     """Return float32 spectra ``(batch, mels, frames)``, padded to what the encoder sees.
 
-    Args:
-        extractor: The checkpoint's own.
-        windows: float32 mono samples at the extractor's rate; later samples are ignored.
-        input_s: Length of the encoder's input, see :func:`~lsa_whisper.checkpoint.trimming.encoder_input_s`.
+    The windows are float32 mono samples at the extractor's rate, of which later ones are ignored. For ``input_s`` see
+    :func:`~lsa_whisper.checkpoint.trimming.encoder_input_s`.
     """
     spectra: torch.Tensor = extractor(
         list(windows),
@@ -57,11 +55,9 @@ class LastEncoded:
     ) -> Any:
         """Return what ``encode`` makes of a batch of windows; one of them may have been encoded before.
 
-        Args:
-            windows: float32 mono samples.
-            encode: Returns ``(batch, positions, width)``.
-            inserted: Puts one encoded window at an index among others.
-            input_s: Returns the length of the encoder's input for a batch, which differs if it is trimmed.
+        The windows are float32 mono samples, and ``encode`` returns ``(batch, positions, width)``. ``inserted`` puts
+        one encoded window at an index among others; ``input_s`` returns the length of the encoder's input for a batch,
+        which differs if it is trimmed.
         """
         last = self._last  # another thread may set it
         at = next((at for at, window in enumerate(windows) if last and np.array_equal(last[0], window)), None)
@@ -100,14 +96,8 @@ class WindowDecoder:
     ):
         """Take a checkpoint; :meth:`_begin` completes the decoder once the subclass knows its tokens.
 
-        Args:
-            checkpoint: The model and its vocabulary.
-            settings: Its generation settings.
-            positions: Of its decoder.
-            batch_size: Windows of the full context that are decoded together.
-            word_times: Whether to time each token.
-            silence: What is done with windows without speech.
-            style: How it writes; by default in the style of its labels.
+        ``batch_size`` windows of the full context are decoded together. With ``word_times``, each token is timed;
+        ``silence`` says what is done with windows without speech. The style is by default that of its labels.
         """
         self._checkpoint, self._settings, self._positions = checkpoint, settings, positions
         self.batch_size, self._word_times, self.silence = batch_size, word_times, silence

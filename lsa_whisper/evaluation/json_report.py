@@ -148,10 +148,8 @@ def _file(scores: FileCounts) -> dict[str, Any]:
 
 
 def _word_errors(errors: WordErrors) -> dict[str, Any]:
-    """Return word counts with their rate."""
     return {**asdict(errors), "rate": errors.rate}
 
 
 def _detections(detections: Detections) -> dict[str, Any]:
-    """Return event counts with their rates."""
     return {**asdict(detections), "precision": detections.precision, "recall": detections.recall, "f1": detections.f1}

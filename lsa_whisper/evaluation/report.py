@@ -112,7 +112,6 @@ def _about(material: Material) -> list[tuple[str, str]]:
 
 
 def _worst(utterances: dict[str, Any]) -> list[Any]:
-    """Return the utterances with the most errors in any system."""
     wrong = [row for row in utterances["rows"] if any(cells[0] for cells in row[5])]
     return sorted(wrong, key=lambda row: -max(cells[0] for cells in row[5]))[:WORST]
 

@@ -93,7 +93,6 @@ def _lay_out(document: Any) -> None:
 
 
 def _marks(transcript: Transcript) -> Iterator[tuple[str, str]]:
-    """Yield each mark that occurs, with its meaning."""
     kinds = {event.kind for utterance in transcript.utterances for event in utterance.events()}
     for kind in Disfluency:
         if kind in kinds:

@@ -72,10 +72,8 @@ def fluency_terms(*, norm: bool) -> dict[str, str]:
 def explained(mode: str, *, measures: bool = False, norm: bool = True) -> list[str]:
     """Return what stands below a table of disfluencies: the meaning of its sums, and which counting this is.
 
-    Args:
-        mode: How disfluencies are counted.
-        measures: Also say which measures of a language sample are CLAN's.
-        norm: Also say from which value on a sum suggests stuttering.
+    With ``measures``, it also says which measures of a language sample are CLAN's, and with ``norm`` from which value
+    on a sum suggests stuttering.
     """
     terms = (f"{term}: {meaning}" for term, meaning in fluency_terms(norm=norm).items())
     lines = [*(CLAN_DEFINITIONS if measures else ()), *terms, COUNTING[mode]]

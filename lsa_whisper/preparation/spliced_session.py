@@ -99,7 +99,6 @@ def _kinds_by_line(speech: SplicedSpeech, session: Session) -> dict[int | None, 
 
 
 def _marked(row: WindowRow, kinds: dict[int | None, Counter[Disfluency]]) -> WindowRow:
-    """Return ``row`` with the classes that were spliced into it in its segment."""
     counts = sum((kinds[member.line] for member in row.members), Counter[Disfluency]())
     names = " ".join(kind.value for kind in Disfluency if counts[kind])
     return replace(row, segment=replace(row.segment, spliced=names))

@@ -74,9 +74,8 @@ class LinearChain:
     def marginals(self, states: Matrix, counts: Sequence[int]) -> Matrix:
         """Return the probability of each label for each word.
 
-        Args:
-            states: The sums of the weights of each word's features, of all utterances.
-            counts: The number of words of each utterance.
+        ``states`` are the sums of the weights of each word's features, ``counts`` the number of words of each
+        utterance.
         """
         starts = np.cumsum(counts) - np.array(counts)
         longest_last = sorted(range(len(counts)), key=counts.__getitem__)

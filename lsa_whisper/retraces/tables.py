@@ -206,11 +206,8 @@ def names(tables: Iterable[Table], count: int) -> list[list[str]]:
 def best_around(first: Numbers, end: Numbers, order: Numbers, ranks: int) -> Iterator[tuple[Numbers, Numbers]]:
     """Yield, for each rank, the words that lie in so many stretches of words, and the best of these around each.
 
-    Args:
-        first: The first word of each stretch.
-        end: The word behind its last one.
-        order: The stretches, the best first.
-        ranks: How many are looked for.
+    Each stretch has a first word and a word behind its last one; ``order`` has the best first, and so many ``ranks``
+    are looked for.
     """
     lengths = end - first
     place = np.empty_like(order)

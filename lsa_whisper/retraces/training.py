@@ -69,7 +69,6 @@ def corpus_weights(tiers: Iterable[str], language: str) -> dict[str, Any] | None
 
 
 def _with_and_without_codes(utterances: Sequence[Sequence[SpokenWord]], language: str) -> Iterator[_Example]:
-    """Yield each utterance with its codes, and without."""
     hidden = corpus_features([hide_codes(words) for words in utterances], language)
     for words, *pair in zip(utterances, corpus_features(utterances, language), hidden, strict=True):
         for names in pair:

@@ -134,11 +134,8 @@ MAX_GAIN_DB = 40
 def tile(sound: SessionSound, level: int, number: int, gain_db: int) -> bytes:
     """Return tile ``number`` of a sound as PNG; no bytes beyond its end.
 
-    Args:
-        sound: A recording or a channel of one.
-        level: Index of :data:`TILE_MS`.
-        number: Tiles are counted from 0 at the start of the recording.
-        gain_db: How much louder quiet speech is drawn.
+    ``level`` is an index of :data:`TILE_MS`; tiles are counted from 0 at the start of the recording, and quiet speech
+    is drawn louder by ``gain_db``.
 
     Raises:
         AudioError: The recording can no longer be read.

@@ -101,7 +101,6 @@ def aligned_utterances(
 def _columns(
     alignment: Alignment, reference: FileWords, hypothesis: FileWords, *, with_spans: bool
 ) -> list[AlignedColumn]:
-    """Return every column of the alignment."""
     reference_classes, hypothesis_classes = _classes(reference), _classes(hypothesis)
     spans = [word_spans(words) if with_spans else [None] * len(words.words) for words in (reference, hypothesis)]
     return [

@@ -89,7 +89,6 @@ def write_edits(original: Utterance, edits: Sequence[Edit], context: EditContext
 
 
 def _spoken(edits: Sequence[Edit], context: EditContext) -> list[str]:
-    """Return all words that sound in the spliced utterance."""
     by_word = {edit.at: edit for edit in edits}
     words: list[str] = []
     for at, word in enumerate(context.target.words):

@@ -51,7 +51,6 @@ def alignment_faults(utterance: Utterance) -> Iterator[tuple[Line, int, str, str
 
 
 def _items(value: str) -> tuple[list[str], str]:
-    """Return the items of ``%mor`` and its terminator."""
     items = value.split()
     for terminator in TERMINATORS:
         if items[-1] == terminator:

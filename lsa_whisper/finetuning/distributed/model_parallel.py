@@ -205,9 +205,8 @@ class Stage(nn.Module):  # type: ignore[misc]
     def forward(self, *received: torch.Tensor, decoder_input_ids: torch.Tensor) -> Any:
         """Return what the next stage takes, or the logits.
 
-        Args:
-            received: Features, or states of the encoder, or states of the decoder and of the encoder.
-            decoder_input_ids: (batch, tokens).
+        It has received features, or states of the encoder, or states of the decoder and of the encoder; the ids are
+        (batch, tokens).
         """
         with self.autocast():
             states = received[-1] if self.encoder is None else self._encoded(received[-1])

@@ -134,7 +134,6 @@ def new_recipe(
 
 
 def _named_recipe(source: str) -> Path:
-    """Return the path of a recipe given by path or name."""
     if Path(source).exists() or Path(source).suffix in (".yaml", ".yml"):
         if Path(source).suffix not in (".yaml", ".yml"):
             raise RecipeError(f"{source}: is not a recipe (.yaml); name a folder of transcripts and recordings, or one")

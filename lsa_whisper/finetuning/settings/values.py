@@ -168,13 +168,10 @@ contents of the manifest, the kind of its strategy and the number of windows in 
 def changes(before: Mapping[str, Any], now: Mapping[str, Any], *, besides: Collection[str] = ()) -> Changes:
     """Return the keys in which two recipes differ, with both values; ``None`` where a recipe does not have the key.
 
+    Both are from :func:`~lsa_whisper.finetuning.recipe.schema.recipe_values`; keys in ``besides`` are not compared.
+
     >>> changes({"adapter": {"rank": 16}, "seed": 1}, {"adapter": {"rank": 32}, "seed": 2}, besides=["seed"])
     {'adapter.rank': (16, 32)}
-
-    Args:
-        before: A recipe from :func:`~lsa_whisper.finetuning.recipe.schema.recipe_values`.
-        now: Another one.
-        besides: Keys that are not compared.
     """
     old, new = dict(flat(before)), dict(flat(now))
     return {

@@ -82,7 +82,6 @@ def data_problems(path: Path, start: Checkpoint, recipe: Recipe) -> Iterator[str
 
 
 def _training_problems(windows: WindowDataset, recipe: Recipe) -> Iterator[str]:
-    """Yield what the training windows lack that the recipe needs."""
     if not any(TIMESTAMP.sub("", text).strip() for text in windows.column("text")):  # a dev set may be silent
         yield f"all {len(windows)} texts are empty; prepare the data again from transcripts with words"
     if recipe.data.corpora:

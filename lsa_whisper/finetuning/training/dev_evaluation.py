@@ -104,10 +104,8 @@ class DevEvaluation:
     ) -> dict[str, float]:
         """Return the scores of one evaluation.
 
-        Args:
-            windows: The windows that were evaluated.
-            predictions: Summed losses, token counts and, if windows were decoded, their tokens; one row per window.
-            step: The current step on the rank that keeps samples; ``None`` on the others.
+        The predictions are summed losses, token counts and, if windows were decoded, their tokens; one row per window.
+        ``step`` is the current one on the rank that keeps samples; ``None`` on the others.
 
         Raises:
             ManifestError: If the windows have nothing that ``evaluation.metric`` counts.

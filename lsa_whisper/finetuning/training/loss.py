@@ -51,7 +51,6 @@ def cross_entropy(logits: torch.Tensor, labels: torch.Tensor, weights: torch.Ten
 
 
 def _cross_entropy(logits: torch.Tensor, labels: torch.Tensor, weights: torch.Tensor | None) -> torch.Tensor:
-    """Return the summed loss of tokens in a row."""
     reduction = "sum" if weights is None else "none"
     losses = functional.cross_entropy(logits.float(), labels, ignore_index=IGNORE_INDEX, reduction=reduction)
     return losses if weights is None else (losses * weights).sum()

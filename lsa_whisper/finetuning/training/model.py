@@ -154,7 +154,6 @@ def freeze_parameters(model: Any, settings: ModelSettings) -> None:
 
 
 def _label_tokens(start: Checkpoint, recipe: Recipe) -> list[int]:
-    """Return the ids of the text tokens in the training labels."""
     ids: set[int] = set()
     for segment in manifest.stream(Path(recipe.data.train)):
         texts = [f" {text.strip()}" for text in TIMESTAMP.split(segment.text)[::2]]

@@ -146,7 +146,6 @@ def nxt_files(path: Path) -> list[Path]:
 
 
 def _headers(source: Source, headers: Path) -> list[str]:
-    """Return the header lines of the CHAT file that belongs to ``source``."""
     path = headers / f"{source.name}.cha" if headers.is_dir() else headers
     lines = chat.read(path).headers
     return [f"{line.name}:\t{line.value}" if line.value else line.name for line in lines]

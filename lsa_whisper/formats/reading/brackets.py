@@ -168,7 +168,6 @@ class Brackets:
         return text
 
     def _meaning(self, content: str, meaning: str) -> str:
-        """Return CHAT for the ``content`` of brackets with this ``meaning``."""
         if meaning == "comment":
             self.comments.append(content)
             return " "

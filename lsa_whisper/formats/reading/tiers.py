@@ -142,7 +142,6 @@ def _are_words(texts: Sequence[TierText]) -> bool:
 
 
 def _cut(words: Sequence[TierText], speaker: str) -> list[TierText]:
-    """Return utterances of ``words``, cut at pauses."""
     timed = (RecognizedWord(word.text, word.span, speaker, word.place) for word in words if word.span and word.text)
     return [TierText(turn.speaker, turn.text, turn.span, turn.words, place=turn.place) for turn in utterances_of(timed)]
 

@@ -54,7 +54,6 @@ def _name(tag: str) -> str:
 
 
 def _text(node: Element) -> str:
-    """Return the text inside, with its line breaks."""
     pieces = [node.text or ""]
     for child in node:
         pieces += [

@@ -132,6 +132,5 @@ def _words(segments: Sequence[DecodedSegment]) -> list[str]:
 
 
 def _mean(segments: Sequence[DecodedSegment]) -> float:
-    """Return the mean log-probability of the tokens of some segments."""
     counts = [max(1, len(segment.logprobs)) for segment in segments]
     return sum(count * part.avg_logprob for count, part in zip(counts, segments, strict=True)) / sum(counts)

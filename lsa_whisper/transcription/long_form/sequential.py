@@ -74,7 +74,6 @@ def _complete(span: TimeSpan, result: DecodedWindow, speech: Sequence[TimeSpan])
 def _after(
     state: SequentialState, span: TimeSpan, result: DecodedWindow, speech: Sequence[TimeSpan]
 ) -> SequentialState:
-    """Return the state after a window."""
     at_speech_end = any(span.end_ms == interval.end_ms for interval in speech)
     last_ms = span.start_ms + round(1000 * result.segments[-1].end_s) if result.segments else span.end_ms
     at_ms = span.end_ms if at_speech_end else max(last_ms, span.start_ms + _MIN_STEP_MS)

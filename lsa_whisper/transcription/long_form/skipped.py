@@ -119,7 +119,6 @@ def _words_in(gap: Gap, window: DecodedWindow, least_logprob: float) -> list[Dec
 
 
 def _with_tokens(segment: DecodedSegment, tokens: Sequence[int]) -> DecodedSegment:
-    """Return a segment with some of its tokens."""
     timed = tuple(segment.timed[at] for at in tokens)
     scored = tuple(segment.logprobs[at] for at in tokens) if segment.logprobs else ()
     return replace(segment, text="".join(token.text for token in timed).strip(), timed=timed, logprobs=scored)
