@@ -38,7 +38,7 @@ class WordRange:
 def borders(anchors: Sequence[tuple[int, int]], windows: int, words: range) -> list[range]:
     """Return the candidates for the first word after each window, from the start of the first window on.
 
-    ``anchors`` are ``(word, window)`` in order, ``windows`` and ``words`` numbers.
+    ``anchors`` are ``(word, window)`` in order, of the ``words`` that are divided among a number of ``windows``.
 
     >>> borders([(2, 0), (5, 1)], 2, range(8))
     [range(0, 3), range(3, 6), range(8, 9)]
