@@ -90,7 +90,9 @@ def test_a_folder_that_cannot_be_written_is_a_problem(tmp_path):
     (tmp_path / "file").touch()
     (row,) = machine.disk(tmp_path / "file")
     assert row.state == "problem"
-    assert next(machine.disk(tmp_path / "not" / "yet")).state == "ok" and not (tmp_path / "not").exists()
+    absent = next(machine.disk(tmp_path / "not" / "yet"))
+    assert absent.state == "ok" and not (tmp_path / "not").exists()
+    assert "does not exist" in absent.fact and absent.remedy and not next(machine.disk(tmp_path)).remedy
     if os.getuid() == 0:
         pytest.skip("the superuser may write anywhere")
     tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)

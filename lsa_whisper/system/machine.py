@@ -233,7 +233,8 @@ def disk(folder: Path, *, name: str = "disk", needed_gib: float | None = None) -
     except OSError as error:
         yield Finding("writing", "problem", f"{folder}: {error.strerror or error}", "choose a folder you may write to")
         return
-    yield Finding("writing", "ok", str(folder))
+    absent = "" if folder.exists() else ": does not exist, but can be made"
+    yield Finding("writing", "ok", f"{folder}{absent}", "check the path, if it should exist" if absent else "")
     free = shutil.disk_usage(place).free / GIB
     if needed_gib is not None and free < needed_gib:
         fact = f"{free:.1f} GiB free in {folder}, about {needed_gib:.1f} needed"
