@@ -27,7 +27,7 @@ def doctor(**parameters: Any) -> None:
 @click.option("-o", "--out", default=Path("runs/demo"), type=OUT, help="Folder for all results.")
 @click.option("--corpus", type=PATH, help="CHAT and audio with a card; the shipped storybook when not given.")
 @click.option("--model", type=MODEL, help="The checkpoint to start from; the shipped nano when not given.")
-@click.option("--seed", default=0, help="Decides the order of the data and the adapter's first weights.")
+@click.option("--seed", default=0, type=click.IntRange(0, 2**32 - 1), help="Decides the data's order and weights.")
 def demo(**parameters: Any) -> None:
     """Run a small example of the complete workflow; the last line is the report's path.
 

@@ -132,7 +132,8 @@ def bound_socket(port: int) -> Iterator[socket.socket]:
             listening.bind((_HOST, port))
             listening.listen()
         except (OSError, OverflowError) as error:
-            raise LsaWhisperError(f"port {port} cannot be used ({error}); leave out `port`") from error
+            reason = getattr(error, "strerror", None) or "ports are 0 to 65535"
+            raise LsaWhisperError(f"port {port} cannot be used ({reason}); leave out `port`") from error
         yield listening
 
 

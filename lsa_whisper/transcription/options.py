@@ -131,7 +131,9 @@ class TranscriptionOptions:
         if self.vad not in DETECTORS:
             yield f"voice activity detector {self.vad!r} is not known; choose {', '.join(DETECTORS)}"
         if self.no_speech_threshold is not None and not 0 <= self.no_speech_threshold <= 1:
-            yield f"no_speech_threshold is {self.no_speech_threshold}; give a probability from 0 to 1"
+            yield f"`no_speech_threshold={self.no_speech_threshold}`: give a probability from 0 to 1"
+        if self.logprob_threshold is not None and not self.logprob_threshold <= 0:
+            yield f"`logprob_threshold={self.logprob_threshold}`: give the logarithm of a probability, so 0 or less"
         if fault := speaker_code_fault(self.speaker):
             yield f"{fault}; use three capital letters, such as CHI"
         yield from self._problems_of_roles()

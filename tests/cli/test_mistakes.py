@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import socket
 from pathlib import Path
 
 import numpy as np
@@ -64,7 +65,9 @@ transcribe visit.flac --engine whisper          | choose transformers or ct2
 transcribe visit.flac --device gpu              | choose auto, cpu, cuda, cuda:1 or mps
 transcribe visit.flac --batch-size 0            | batch size 0
 transcribe visit.flac --vad webrtc              | 'webrtc' is not known
-transcribe visit.flac --no-speech-threshold 7   | a probability from 0 to 1
+transcribe visit.flac --no-speech-threshold 7   | --no-speech-threshold 7.0: give a probability from 0 to 1
+transcribe visit.flac --logprob-threshold 5     | --logprob-threshold 5.0: give the logarithm of a probability
+transcribe visit.flac --logprob-threshold nan   | --logprob-threshold nan: give the logarithm of a probability
 transcribe visit.flac --review empty            | empty: is a folder; name the file to write
 transcribe visit.flac --log empty               | empty: is a folder; name the file to write
 transcribe visit.flac --log /dev/null/x         | /dev/null/x: cannot be written
@@ -79,7 +82,7 @@ review visit.cha --model none                   | none: no such folder
 review visit.cha --audio missing                | no such folder of recordings
 review visit.cha --compare visit.flac           | is not a CHAT transcript
 review visit.cha --flag abc                     | give a percentage such as 10%
-review visit.cha --port 99999                   | port 99999 cannot be used
+review visit.cha --port 99999                   | port 99999 cannot be used (ports are 0 to 65535); leave out --port
 review my visit.cha                             | a name with spaces needs quotes
 inspect missing.cha                             | no such file or folder
 inspect empty.cha                               | has no utterances
@@ -148,6 +151,7 @@ models us nano                                  | Did you mean 'use'?
 recipes show missing                            | no such recipe
 recipes new visit.cha -o r.yaml                 | not prepared data
 recipes new lonely -o r.docx                    | r.docx: name a file that ends in .yaml
+demo --seed -1 -o out                           | -1 is not in the range
 demo --corpus missing -o out                    | missing: no such file or folder
 demo --model missing -o out                     | missing: no such folder
 demo -o notes.txt                               | notes.txt: is a file; name a folder
@@ -237,3 +241,9 @@ def test_a_name_too_long_for_a_disk_is_told(command):
     found = CliRunner().invoke(main, [*command.split(), f"{'x' * 300}.docx"])
     assert found.exit_code == 1 and found.stderr.startswith("lsa-whisper: ") and found.stderr.count("\n") == 1
     assert "x" * 30 in found.stderr
+
+
+def test_a_port_in_use_is_told_in_words():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        found = CliRunner().invoke(main, ["review", "visit.cha", "--port", str(taken.getsockname()[1])])
+    assert "cannot be used (Address already in use); leave out --port" in found.stderr
