@@ -170,11 +170,13 @@ class Aligner:
         if not windows:
             return
         number_of = {span.start_ms: at for at, span in enumerate(windows)}
-        anchors = [
-            (word, number_of[decoded[at].window_ms])
+        recognized = [
+            (word, decoded[at])
             for word, at in sorted(matches.anchors.items())
             if word in section.words and decoded[at].window_ms in number_of
         ]
+        anchors = [(word, number_of[found.window_ms]) for word, found in recognized]
+        words = _possible(section, recognized) if recognized and not section.timed else section.words
         cache: dict[int, torch.Tensor] = {}
 
         def hidden(window: int) -> torch.Tensor:
@@ -184,13 +186,13 @@ class Aligner:
             return cache[window]
 
         def score(window: int, starts: Sequence[int], limit: int) -> list[Scores]:
-            most = int(windows[window].duration_ms / 1000 * _WORDS_PER_S) + 8
+            most = _most_words(windows[window].duration_ms)
             rows = [text.tokens_between(start, min(limit, start + most)) for start in starts]
             scores = self._model.text_scores(hidden(window), [[token.token for token in row] for row in rows])
             return [text.end_scores(start, row, *pair) for start, row, pair in zip(starts, rows, scores, strict=True)]
 
         skip = SKIP if matches.recognizes_most else SKIP_UNRECOGNIZED
-        ranges = divide(borders(anchors, len(windows), section.words), score, text.utterance_starts, skip=skip)
+        ranges = divide(borders(anchors, len(windows), words), score, text.utterance_starts, skip=skip)
         for window, own in enumerate(ranges):
             if own.start < own.end:
                 yield from self._align_window(windows[window], own, text, bind(hidden, window), speech)
@@ -219,6 +221,21 @@ class Aligner:
             end = min(window.start_ms + round(times[places[-1]][1] * step_ms), window.end_ms)
             span = TimeSpan(start, max(end, start + 1))
             yield index, AlignedWord(text.words[index], span, float(logprobs[places].mean()))
+
+
+def _most_words(duration_ms: int) -> int:
+    return int(duration_ms / 1000 * _WORDS_PER_S) + 8
+
+
+def _possible(section: AlignedSection, recognized: Sequence[tuple[int, DecodedWord]]) -> range:
+    """Return the words of a section without those before or after all recognized ones that have no room in the sound.
+
+    A transcript may be of more than its recording; squeezed into the end, the rest would shift what was spoken there.
+    """
+    words, (first, early), (last, late) = section.words, recognized[0], recognized[-1]
+    before, after = early.span.start_ms - section.span.start_ms, section.span.end_ms - late.span.end_ms
+    start = first if first - words.start > _most_words(before) else words.start
+    return range(start, last + 1 if words.stop - last - 1 > _most_words(after) else words.stop)
 
 
 def _joined(windows: Sequence[TimeSpan], longest_ms: int) -> list[TimeSpan]:

@@ -71,6 +71,19 @@ def test_languages_are_not_asked_where_the_words_are_recognized(folder, monkeypa
     assert "DOUBTED" not in align(transcript(folder / "a.cha", spoken))
 
 
+@pytest.mark.parametrize("cut", [TimeSpan(0, 14_000), TimeSpan(18_500, 34_600)])
+def test_what_has_no_room_in_the_sound_gets_no_time(cut, folder):
+    whole = chat.read(SESSION.with_suffix(".cha")).utterances[:12]
+    soundfile.write(folder / "a.wav", Recording.open(SESSION.with_suffix(".flac")).load(cut), 16_000)
+    said = align(transcript(folder / "a.cha", [utterance.text for utterance in whole]))
+    for known, found in zip(whole, chat.read(folder / "aligned" / "a.cha").utterances, strict=True):
+        inside = known.span & cut
+        if not inside:
+            assert found.span is None and f"was not found: {known.text}" in said
+        elif inside == known.span:
+            assert found.span and abs(found.span.start_ms + cut.start_ms - known.span.start_ms) < 300
+
+
 def test_a_transcript_of_another_recording_is_doubted(folder):
     said = align(transcript(folder / "a.cha", OTHER))
     assert "a.cha: hardly a word was recognized; is it the transcript of this recording?" in said
