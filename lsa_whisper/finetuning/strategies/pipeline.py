@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lsa_whisper.errors import RecipeError
+from lsa_whisper.errors import CheckpointError, RecipeError
 from lsa_whisper.finetuning.settings.run import RunSettings
 from lsa_whisper.finetuning.strategies.base import DividedLayers, RecipeRule
 from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
-from lsa_whisper.finetuning.workload.stages import stage_sizes
+from lsa_whisper.finetuning.workload.shape import recipe_shape
+from lsa_whisper.finetuning.workload.stages import stage_layers, stage_sizes
 
 if TYPE_CHECKING:
     from lsa_whisper.finetuning.distributed.division import Division
@@ -45,11 +47,13 @@ class PipelineParallel(DividedLayers):
             )
 
     def check_ranks(self, recipe: RunSettings, ranks: int) -> None:
-        """Check that there are as many micro-batches as the schedule needs."""
+        """Check that there are as many micro-batches as the schedule needs, and layers of a known base."""
         from lsa_whisper.finetuning.distributed.model_parallel import check_stages
 
         super().check_ranks(recipe, ranks)
         check_stages(recipe, ranks)
+        with contextlib.suppress(TypeError, CheckpointError):  # loading the model tells
+            stage_layers(recipe_shape(recipe), ranks)
 
     def check_model(self, recipe: RunSettings, config: Any, ranks: int) -> None:
         """Check that there are as many layers as stages."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from lsa_whisper.checkpoint.hub import model_folder
 from lsa_whisper.checkpoint.untrusted import read_json
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.finetuning.settings.run import RunSettings
 from lsa_whisper.finetuning.strategies.base import DividedLayers, GpuLoad
 from lsa_whisper.finetuning.workload.configuration import TrainingConfiguration
+from lsa_whisper.finetuning.workload.shape import shape_of
 
 if TYPE_CHECKING:
     from lsa_whisper.finetuning.distributed.division import Division
@@ -39,13 +40,13 @@ class TensorParallel(DividedLayers):
             yield "adapter.modules_to_save: tensor_parallel cannot copy a divided layer; use adapter.target_modules"
 
     def check_ranks(self, recipe: RunSettings, ranks: int) -> None:
-        """Check that the ranks can be divided into groups that share each layer, and the layers of a local base."""
+        """Check that the ranks can be divided into groups that share each layer, and the layers of a known base."""
         from lsa_whisper.finetuning.distributed.model_parallel import check_shape, ranks_of
 
         super().check_ranks(recipe, ranks)
         sharers = ranks_of(recipe, ranks)[1]
         with contextlib.suppress(AttributeError, TypeError, CheckpointError):  # loading the model tells
-            check_shape(SimpleNamespace(**read_json(Path(str(recipe.model.base)) / "config.json")), sharers)
+            check_shape(_known_config(str(recipe.model.base)), sharers)
 
     def check_model(self, recipe: RunSettings, config: Any, ranks: int) -> None:
         """Check that heads and feed-forward blocks can be divided."""
@@ -79,3 +80,12 @@ class TensorParallel(DividedLayers):
         casts = trained + (2 * own if micro_batch.checkpointing else total - trained)
         always = round(2 * configuration.computed_bytes * whole)
         return always, round(2 * casts) if configuration.autocasts else 0, 0
+
+
+def _known_config(base: str) -> SimpleNamespace:
+    """Return the heads and feed-forward units of a base that is on this machine, or of a published size."""
+    if (folder := model_folder(base)) is not None:
+        return SimpleNamespace(**read_json(folder / "config.json"))
+    heads, units = (shape := shape_of(base)).attention_heads, shape.inner
+    sizes = {"encoder_attention_heads": heads, "decoder_attention_heads": heads}
+    return SimpleNamespace(**sizes, encoder_ffn_dim=units, decoder_ffn_dim=units)

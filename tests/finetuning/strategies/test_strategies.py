@@ -189,3 +189,19 @@ def test_heads_that_cannot_be_divided_are_named_before_any_rank_starts(tmp_path)
     check_processes(recipe, 2)
     with pytest.raises(RecipeError, match="tensor_parallel cannot divide 4 attention heads among 3 ranks"):
         check_processes(recipe, 3)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "ranks", "said"),
+    [
+        ("tensor_parallel", 4, "tensor_parallel cannot divide 6 attention heads among 4 ranks"),
+        ("pipeline", 9, "pipeline cannot divide 8 layers among 9 ranks"),
+    ],
+)
+def test_a_published_model_that_cannot_be_divided_is_named_before_any_rank_starts(strategy, ranks, said):
+    text = f"{{data: {{train: t}}, out: o, model: {{base: openai/whisper-tiny}}, strategy: {strategy}}}"
+    sets = ["training.use_cpu=true", "training.per_device_train_batch_size=16"]
+    recipe = parse_recipe(text, set=sets)
+    check_processes(recipe, 2)
+    with pytest.raises(RecipeError, match=said):
+        check_processes(recipe, ranks)
