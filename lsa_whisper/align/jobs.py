@@ -185,10 +185,9 @@ def _write(
     chat.write(transcript.linked() if any(result.span for result in timed) else transcript, job.target)
     partial.remove()
     without = sum(utterance.span is None for utterance in timed)
-    counts = (len(timed), len(timed) - without)
-    return AlignedFile(
-        job.transcript, job.target, False, *counts, tuple(doubts), misfit=is_misfit(source.utterances, aligned)
-    )
+    counts, misfit = (len(timed), len(timed) - without), is_misfit(source.utterances, aligned)
+    bulleted = sum(utterance.span is not None for utterance in source.utterances)
+    return AlignedFile(job.transcript, job.target, False, *counts, tuple(doubts), bulleted=bulleted, misfit=misfit)
 
 
 def _check(

@@ -48,6 +48,7 @@ class AlignedFile:
         doubts: What a person should look at.
         deviations: Bullets that disagree with the sound, if they were checked.
         checked: Whether bullets were compared and nothing was written.
+        bulleted: How many utterances had a bullet, and keep it.
         misfit: Whether hardly a word of it was recognized in the recording.
     """
 
@@ -59,6 +60,7 @@ class AlignedFile:
     doubts: tuple[Doubt, ...] = ()
     deviations: tuple[BulletDeviation, ...] = ()
     checked: bool = False
+    bulleted: int = 0
     misfit: bool = False
 
     def lines(self) -> Iterator[str]:
@@ -74,6 +76,8 @@ class AlignedFile:
         if self.misfit:
             yield f"DOUBTED {self.target}: hardly a word was recognized; is it the transcript of this recording?"
         yield f"aligned {self.target}: {self.timed} of {self.utterances} utterances"
+        if self.bulleted:
+            yield f"  bullets that stay: {self.bulleted} (`check_times=True` names wrong ones; delete those and align)"
         for doubt in self.doubts:
             if doubt.problem == "not found":
                 yield f"  line {doubt.line} was not found: {doubt.utterance}"

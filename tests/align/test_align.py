@@ -98,7 +98,9 @@ def test_existing_bullets_are_kept_as_anchors(visit, known):
     span = known[2].span
     lines[2] += f" \x15{span.start_ms - 7}_{span.end_ms + 7}\x15"
     write(visit / "a.cha", lines)
-    align(visit / "a.cha", in_place=True)
+    table = align(visit / "a.cha", in_place=True).table()
+    assert "bullets that stay: 1 (`check_times=True` names wrong ones; delete those and align)" in table
+    assert "bullets that stay" not in align(write(visit / "b.cha", lines[:2]), audio=visit / "a.wav").table()
     spoken = chat.read(visit / "a.cha").utterances
     assert spoken[2].span == TimeSpan(span.start_ms - 7, span.end_ms + 7) and all(each.span for each in spoken)
     assert spoken[1].span.end_ms <= spoken[2].span.start_ms and spoken[3].span.start_ms >= spoken[2].span.end_ms
