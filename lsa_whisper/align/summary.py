@@ -10,6 +10,7 @@ from pathlib import Path
 from lsa_whisper.align.doubts import Doubt
 from lsa_whisper.chat import Utterance
 from lsa_whisper.system.files import FailedFile, failure_exit_code
+from lsa_whisper.system.terminal import counted
 from lsa_whisper.timespan import TimeSpan
 
 DEVIATION_MS = 500
@@ -68,14 +69,15 @@ class AlignedFile:
         if self.skipped:
             yield f"kept    {self.target}"
             return
+        utterances = counted(self.utterances, "utterance")
         if self.checked:
             deviating = f"bullets that deviate: {len(self.deviations)}"
-            yield f"checked {self.transcript}: {self.utterances} utterances; {deviating}"
+            yield f"checked {self.transcript}: {utterances}; {deviating}"
             yield from (f"  {deviation}" for deviation in self.deviations)
             return
         if self.misfit:
             yield f"DOUBTED {self.target}: hardly a word was recognized; is it the transcript of this recording?"
-        yield f"aligned {self.target}: {self.timed} of {self.utterances} utterances"
+        yield f"aligned {self.target}: {self.timed} of {utterances}"
         if self.bulleted:
             yield f"  bullets that stay: {self.bulleted} (`check_times=True` names wrong ones; delete those and align)"
         for doubt in self.doubts:

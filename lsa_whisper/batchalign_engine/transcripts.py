@@ -18,6 +18,7 @@ from lsa_whisper.languages import chat_code
 from lsa_whisper.system import disk
 from lsa_whisper.system.atomic_write import remove_leftovers
 from lsa_whisper.system.lock import write_lock
+from lsa_whisper.system.terminal import counted
 from lsa_whisper.system.umask import private_umask
 from lsa_whisper.transcription import TranscribedFile, TranscriptionOptions, TranscriptionSummary
 from lsa_whisper.transcription.files.outcome import FileTask
@@ -141,7 +142,7 @@ class _Run:
 
     def _report_speakers(self, audio: Path, count: int) -> None:
         if self._expected is not None and count != self._expected:
-            print(f"{audio.name}: {count} speakers written, {self._expected} expected", file=sys.stderr)
+            print(f"{audio.name}: {counted(count, 'speaker')} written, {self._expected} expected", file=sys.stderr)
 
 
 def _recording(audio: Path) -> Recording:

@@ -12,6 +12,7 @@ from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json, verify_set
 from lsa_whisper.checkpoint.verification import is_converted, read_metadata, verify_checkpoint
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.system.machine import Finding
+from lsa_whisper.system.terminal import counted
 
 _IN_A_LINE = ("model", "mels", "context", "layers", "vocabulary", "timestamps", "languages")
 
@@ -73,5 +74,5 @@ def overview_line(model: str | Path) -> str:
         raise CheckpointError(f"{model}: {problem.fact}; {problem.remedy}")
     facts = ", ".join(row.fact for row in rows if row.name in _IN_A_LINE)
     remarks = sum(row.state != "ok" for row in rows if row.name != "disfluencies")
-    more = f"; {remarks} remark{'s' * (remarks > 1)}: lsa-whisper doctor --model {model}" if remarks else ""
+    more = f"; {counted(remarks, 'remark')}: lsa-whisper doctor --model {model}" if remarks else ""
     return f"{model}: {facts}{more}"

@@ -14,6 +14,7 @@ from lsa_whisper.errors import CheckpointError
 from lsa_whisper.manifest import TIMESTAMP
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.machine import Finding
+from lsa_whisper.system.terminal import counted
 
 TOKENIZER_FILES = ("tokenizer.json", "vocab.json")
 """A folder has one of these; the second is that of transformers 4."""
@@ -205,7 +206,7 @@ def _languages(generation: _Settings, tokens: TokenTable) -> Finding:
     if "<|transcribe|>" not in tokens.added:
         return _problem("languages", "a multilingual model, but its vocabulary has no <|transcribe|>")
     count = len(codes) if codes else sum(token.startswith("<|") and len(token) in (6, 7) for token in tokens.added)
-    return Finding("languages", "ok", f"{count} language{'s' * (count != 1)}")
+    return Finding("languages", "ok", counted(count, "language"))
 
 
 def _heads(config: _Settings, generation: _Settings) -> Finding:

@@ -52,7 +52,7 @@ def _summary(systems: Sequence[System]) -> ReportTable:
         excluded = gettext(
             "Segments for which the reference has xxx; as many of the system's words as fit there are not scored."
         )
-        small = gettext("{n:,} words in their place")
+        small = gettext("words in their place: {n:,}")
         texts = (TableCell(f"{e.excluded_reference:,}", small.format(n=e.excluded_hypothesis)) for e in errors)
         rows.append((TableCell(gettext("Unintelligible segments excluded"), hover=excluded), *texts))
     intervals = gettext("Below each figure: its 95 % confidence interval over recordings of this kind.")

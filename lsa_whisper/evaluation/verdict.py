@@ -14,7 +14,7 @@ from lsa_whisper.evaluation.differences import CLASS_METRICS, ENOUGH_UNITS, MAIN
 from lsa_whisper.evaluation.material import Material
 from lsa_whisper.page.language import gettext, in_sentence
 from lsa_whisper.page.terms import class_name
-from lsa_whisper.page.text import join_with_and
+from lsa_whisper.page.text import join_with_and, page_counted
 from lsa_whisper.scoring.bootstrap import MIN_EVENTS, MIN_UNITS
 from lsa_whisper.scoring.counts import Detections
 from lsa_whisper.scoring.metrics import Metric
@@ -85,11 +85,11 @@ def _same(difference: Difference, differences: Sequence[Difference]) -> bool:
 
 
 def _units(material: Material) -> str:
-    recordings = _count(material.recordings, "recording")
+    recordings = page_counted(material.recordings, "recording")
     if material.persons is None:
         return recordings
     return gettext("{recordings} of {persons}").format(
-        recordings=recordings, persons=_count(material.persons, "person")
+        recordings=recordings, persons=page_counted(material.persons, "person")
     )
 
 
@@ -120,12 +120,12 @@ _HAS_BEST = {
 def _system(system: System, material: Material) -> Iterator[str]:
     """Yield what one system got right, what it missed, and what it made up."""
     errors, together = system.word_errors_verbatim, system.disfluency.together
-    words = _count(errors.reference_words, material.unit)
+    words = page_counted(errors.reference_words, material.unit)
     if not errors.hits + errors.substitutions + errors.insertions:
         yield gettext("{system} wrote no words: all {words} are missing.").format(system=system.name, words=words)
         return
     if not errors.errors and not (together.false_positives + together.false_negatives + together.not_scored):
-        disfluencies = _count(together.true_positives, "disfluency")
+        disfluencies = page_counted(together.true_positives, "disfluency")
         perfect = gettext("{system} makes no error in {words} and finds all {disfluencies}.")
         perfect = perfect if together.true_positives else gettext("{system} makes no error in {words}.")
         yield perfect.format(system=system.name, words=words, disfluencies=disfluencies)
@@ -136,7 +136,7 @@ def _system(system: System, material: Material) -> Iterator[str]:
     yield from _other_language(system, material)
     if system.missing:
         missing = gettext("It has no transcript of {recordings}; all their words count as missed.")
-        yield missing.format(recordings=_count(len(system.missing), "recording"))
+        yield missing.format(recordings=page_counted(len(system.missing), "recording"))
     yield from _classes(system)
 
 
@@ -202,9 +202,9 @@ def _number(kind: Disfluency, count: int) -> str:
 def _sample(systems: Sequence[System], material: Material) -> Iterator[str]:
     """Yield the size of the sample, and what it is too small for."""
     words = systems[0].word_errors_verbatim.reference_words
-    speakers = [] if material.speakers is None else [_count(material.speakers, "speaker")]
-    recordings = _count(material.recordings, "recording")
-    size = ", ".join([recordings, *speakers, _count(words, f"spoken {material.unit}")])
+    speakers = [] if material.speakers is None else [page_counted(material.speakers, "speaker")]
+    recordings = page_counted(material.recordings, "recording")
+    size = ", ".join([recordings, *speakers, page_counted(words, f"spoken {material.unit}")])
     yield gettext("The sample: {size}.").format(size=size)
     if material.recordings == 1:
         yield gettext("One recording shows nothing about others.")
@@ -213,15 +213,10 @@ def _sample(systems: Sequence[System], material: Material) -> Iterator[str]:
             few = gettext("From fewer than {n} recordings, no confidence interval can be given.")
             yield few.format(n=MIN_UNITS)
         else:
-            samples = _count(material.persons, "independent sample")
+            samples = page_counted(material.persons, "independent sample")
             few = gettext("By the persons studied they are {samples}; fewer than {n} give no confidence interval.")
             yield few.format(samples=samples, n=MIN_UNITS)
     rare = [kind for kind, d in systems[0].disfluency.by_class.items() if 0 < d.reference_events < MIN_EVENTS]
     if rare:
         too_few = gettext("Fewer than {n} in the references, too few to judge: {classes}.")
         yield too_few.format(n=MIN_EVENTS, classes=join_with_and([*map(class_name, rare)]))
-
-
-def _count(number: int, noun: str) -> str:
-    plural = f"{noun[:-1]}ies" if noun.endswith("cy") else f"{noun}s"
-    return f"{number:,} {gettext(noun if number == 1 else plural)}"

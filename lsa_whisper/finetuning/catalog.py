@@ -11,6 +11,7 @@ from lsa_whisper.errors import CheckpointError, RecipeError
 from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.memory import Hardware, estimate_run
 from lsa_whisper.system.shipped import recipes as shipped_recipes
+from lsa_whisper.system.terminal import counted
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def _gpus(text: str) -> int:
 
 
 def _lines(entry: CatalogEntry) -> tuple[str, str, str]:
-    gpu = f"{entry.gpus} GPU{'s' * (entry.gpus > 1)} with {entry.gpu_gib:.1f} GiB free" if entry.gpus else "no GPU"
+    gpu = f"{counted(entry.gpus, 'GPU')} with {entry.gpu_gib:.1f} GiB free" if entry.gpus else "no GPU"
     return (
         entry.name,
         f"    {entry.purpose}",

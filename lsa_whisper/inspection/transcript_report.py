@@ -26,7 +26,7 @@ from lsa_whisper.page.text import names_below
 from lsa_whisper.splice import DisfluencyProfile, count_profile
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.files import FailedFile
-from lsa_whisper.system.terminal import TerminalTable, render_text
+from lsa_whisper.system.terminal import TerminalTable, counted, render_text
 
 _ROWS = ("utterances", *COUNTS, "words", "sld", "td", "sld_per_100_words", "weighted_sld")
 _SIDE_BY_SIDE = 6
@@ -167,7 +167,7 @@ def events_report(files: Sequence[Path], json: bool) -> str:
     names = names_below([file for file, _ in transcripts])
     cells = ([names[file], str(line), *rest] for file, line, *rest in rows)
     gap = any(read_coverage(transcript) != Coverage() for _, transcript in transcripts)
-    title = f"{len(rows):,} disfluencies" if rows or not gap else f"disfluencies: {NOT_TRANSCRIBED}"
+    title = counted(len(rows), "disfluency") if rows or not gap else f"disfluencies: {NOT_TRANSCRIBED}"
     return render_text(*banner_lines(transcripts), TerminalTable(title, _EVENT_HEAD, cells), *unread)
 
 
@@ -204,7 +204,7 @@ def profile_report(files: Sequence[Path], json: bool) -> str:
     profile = count_profile(utterance for _, transcript in transcripts for utterance in transcript.utterances)
     if json:
         return as_json(profile.as_dict())
-    title = f"Disfluencies in {profile.fluent_words:,} fluent words"
+    title = f"Disfluencies in {counted(profile.fluent_words, 'fluent word')}"
     return render_text(*banner_lines(transcripts), TerminalTable(title, _HEAD, _rows(profile)), *unread)
 
 

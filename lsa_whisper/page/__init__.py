@@ -18,7 +18,7 @@ from lsa_whisper.errors import CorpusError
 from lsa_whisper.page.language import gettext, language_of_page
 from lsa_whisper.page.svg import draw_svg
 from lsa_whisper.page.terms import UNDERLINED
-from lsa_whisper.page.text import escape_markdown
+from lsa_whisper.page.text import escape_markdown, page_counted
 from lsa_whisper.system.atomic_write import replace_file
 from lsa_whisper.system.disk import is_disk_full
 from lsa_whisper.system.lock import write_lock
@@ -44,7 +44,7 @@ def templates(package: str) -> Environment:
         undefined=StrictUndefined,
         extensions=["jinja2.ext.i18n"],
     )
-    environment.globals |= {"gettext": gettext, "language": language_of_page()}
+    environment.globals |= {"gettext": gettext, "language": language_of_page(), "counted": page_counted}
     environment.filters["markdown"] = escape_markdown
     environment.globals["underlined"] = UNDERLINED
     environment.filters["svg"] = lambda plot: Markup(draw_svg(plot))  # made by matplotlib, which escapes all text

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.page.language import gettext
+from lsa_whisper.system.terminal import counted
 
 
 def join_names(names: Sequence[str], limit: int = 5) -> str:
@@ -70,7 +71,7 @@ def column_names(paths: Sequence[Path], names: Sequence[str], *, noun: str, comm
         CorpusError: The number of names differs from that of the paths, or two names are the same.
     """
     if names and len(names) != len(paths):
-        counts = f"{_count(len(names), 'name')} for {_count(len(paths), noun)}"
+        counts = f"{counted(len(names), 'name')} for {counted(len(paths), noun)}"
         raise CorpusError(f"{command}: {counts}; give one name for each")
     if names:
         if len(set(names)) != len(names):
@@ -83,8 +84,9 @@ def column_names(paths: Sequence[Path], names: Sequence[str], *, noun: str, comm
     return longer if len(set(longer)) == len(longer) else [f"{n}-{name}" for n, name in enumerate(short, 1)]
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
+def page_counted(number: int, noun: str) -> str:
+    """Return a number with its noun in the language of the page."""
+    return counted(number, noun, gettext)
 
 
 _SIGNS = re.compile(r"[\\`*\[\]~]|(?<![^\W_])_|_(?![^\W_])")

@@ -24,6 +24,7 @@ from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.disk import convert_disk_errors
 from lsa_whisper.system.files import FailedFile, failure_exit_code
 from lsa_whisper.system.own_files import read_own, verify_inside
+from lsa_whisper.system.terminal import counted
 from lsa_whisper.system.umask import private_umask
 from lsa_whisper.timespan import TimeSpan
 
@@ -62,8 +63,8 @@ class MarkResult:
 
     def __str__(self) -> str:
         lines = [
-            f"{file.target}: {file.marks} retraces"
-            + (f", {file.unchanged} utterances already marked" if file.unchanged else "")
+            f"{file.target}: {counted(file.marks, 'retrace')}"
+            + (f", {counted(file.unchanged, 'utterance')} already marked" if file.unchanged else "")
             for file in self.files
         ]
         return "\n".join([*lines, *(f"not marked: {failure.path} ({failure.reason})" for failure in self.failed)])

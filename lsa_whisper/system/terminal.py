@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from textwrap import fill, wrap
@@ -99,6 +99,16 @@ def _longest_word(cells: Sequence[str]) -> int:
     from rich.cells import cell_len
 
     return max((cell_len(word) for cell in cells for word in cell.split()), default=0)
+
+
+def counted(number: int, noun: str, translated: Callable[[str], str] = str) -> str:
+    """Return a number with its noun, which may be put into another language.
+
+    >>> counted(1, "retrace"), counted(1200, "retrace"), counted(0, "disfluency")
+    ('1 retrace', '1,200 retraces', '0 disfluencies')
+    """
+    plural = f"{noun[:-1]}ies" if noun.endswith("cy") else f"{noun}s"
+    return f"{number:,} {translated(noun if number == 1 else plural)}"
 
 
 def hanging_lines(text: str, indent: int) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lsa_whisper.chat import Line, Transcript, Utterance
 from lsa_whisper.system.files import FailedFile, failure_exit_code
+from lsa_whisper.system.terminal import counted
 
 VERBATIM_FOLDER = "verbatim"
 """Name of the folder next to a transcript that its result is written to by default."""
@@ -71,7 +72,8 @@ class VerbatimFile:
         if self.skipped:
             yield f"kept    {self.target}"
             return
-        yield (f"written {self.target}: {self.inserted} disfluencies in {self.changed} of {self.utterances} utterances")
+        inserted, utterances = counted(self.inserted, "disfluency"), counted(self.utterances, "utterance")
+        yield f"written {self.target}: {inserted} in {self.changed} of {utterances}"
         if self.left:
             numbers = ", ".join(map(str, self.left[:10])) + (", ..." if len(self.left) > 10 else "")
             yield f"  left as they are, without times or known words, overlapped, or too long: lines {numbers}"

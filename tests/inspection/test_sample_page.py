@@ -136,6 +136,15 @@ def test_speakers_without_known_syllables_make_the_rate_of_all_unknown(tmp_path,
     assert dict(zip(head, cells, strict=True))["Target Child per 100 syllables"] == "-" and "2" in cells
 
 
+@pytest.mark.parametrize(
+    ("language", "size"), [("en", "1 utterance, 1 fluent word"), ("de", "1 Äußerung, 1 flüssiges")]
+)
+def test_one_utterance_is_not_told_in_the_plural(language, size, tmp_path):
+    (tmp_path / "a.cha").write_text("*CHI:\tno .\n")
+    inspect(tmp_path / "a.cha", out=tmp_path / "page.html", page_language=language)
+    assert size in (tmp_path / "page.html").read_text("utf-8")
+
+
 def test_a_page_that_cannot_be_written_is_a_sentence(tmp_path):
     (tmp_path / "a.cha").write_text("@Begin\n*CHI:\tno .\n@End\n")
     with pytest.raises(CorpusError, match="is a folder; name the HTML file"):

@@ -37,7 +37,10 @@ PACKAGE = Path(__file__).resolve().parents[2] / "lsa_whisper"
 ROOMS = ("page", "evaluation", "inspection", "review", "labels")
 ENGLISH_ONLY = {"inspection/page.html.jinja"}
 """The page of prepared data is for engineers."""
-NOUNS = ("recording", "speaker", "person", "independent sample", "word", "character", "spoken word", "spoken character")
+NOUNS = (
+    "recording", "speaker", "person", "independent sample", "word", "character", "spoken word", "spoken character",
+    "transcript", "utterance", "fluent word", "row",
+)  # fmt: skip
 ABOUT = ("Corpus", "Language", "Models", "Date", "Versions", "Command")
 _SAME_DATE = datetime(2026, 11, 28, tzinfo=UTC)
 """Of all files, so that only their texts change."""

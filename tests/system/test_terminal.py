@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from lsa_whisper.align.summary import AlignedFile
+from lsa_whisper.retraces.propose import MarkedFile, MarkResult
 from lsa_whisper.system.terminal import TerminalTable, render_text
+from lsa_whisper.verbatimize.files import VerbatimFile
 
 PATH = "/a very/" + "long" * 30 + "/name.cha"
 
@@ -25,3 +30,20 @@ def test_words_are_wrapped_where_that_makes_room(monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
     text = render_text(TerminalTable("Rejected", ("", "utterances"), [["no time stamps at all", "12"]]))
     assert max(map(len, text.splitlines())) <= 30 and "utterances" in text and "no time stamps at all" not in text
+
+
+@pytest.mark.parametrize(("count", "noun"), [(1, ""), (2, "s")])
+def test_one_thing_is_not_told_in_the_plural(count, noun):
+    path = Path("a.cha")
+    said = [
+        str(MarkResult((MarkedFile(path, path, count, count),))),
+        *AlignedFile(path, path, utterances=count, timed=1).lines(),
+        *AlignedFile(path, path, utterances=count, checked=True).lines(),
+        *VerbatimFile(path, path, utterances=count, changed=1, inserted=1).lines(),
+    ]
+    assert said == [
+        f"a.cha: {count} retrace{noun}, {count} utterance{noun} already marked",
+        f"aligned a.cha: 1 of {count} utterance{noun}",
+        f"checked a.cha: {count} utterance{noun}; bullets that deviate: 0",
+        f"written a.cha: 1 disfluency in 1 of {count} utterance{noun}",
+    ]

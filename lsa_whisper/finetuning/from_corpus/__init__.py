@@ -32,7 +32,7 @@ from lsa_whisper.finetuning.from_corpus.plan import plan_recipe
 from lsa_whisper.finetuning.workload.dev_set import MIN_DEV_DISFLUENCIES, MIN_DEV_WORDS, decides, dev_size
 from lsa_whisper.preparation import prepare
 from lsa_whisper.system.atomic_write import write_atomic
-from lsa_whisper.system.terminal import print_progress
+from lsa_whisper.system.terminal import counted, print_progress
 from lsa_whisper.system.umask import private_umask
 
 __all__ = ["finetune", "new_recipe"]
@@ -225,8 +225,8 @@ def prepare_for(base: str, corpus: Path, data: Path, report: Callable[[str], Non
         result = prepare([corpus], data, context_s=context_s, without_timestamps=without, train_only=train_only)
         if train_only:
             report(
-                f"all recordings train, and the last step is kept: the dev set would have {words} words and {events} "
-                f"disfluencies, and fewer than {MIN_DEV_WORDS} and {MIN_DEV_DISFLUENCIES} cannot tell which step is "
-                "best"
+                f"all recordings train, and the last step is kept: the dev set would have {counted(words, 'word')} and "
+                f"{counted(events, 'disfluency')}, and fewer than {MIN_DEV_WORDS} and {MIN_DEV_DISFLUENCIES} cannot "
+                "tell which step is best"
             )
     report(result.table())

@@ -18,6 +18,7 @@ from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.distributed.ranks import ranks_of_run
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.workload.dev_set import MIN_DEV_DISFLUENCIES, MIN_DEV_WORDS, decides, dev_size
+from lsa_whisper.system.terminal import counted
 
 LITTLE_HOURS = 0.5
 """Hours of speech from which results were measured (docs/training-data.md): with half an hour a LoRA's F1 of
@@ -157,8 +158,8 @@ def small_dev_set(recipe: Recipe) -> str | None:
         return None
     words, events = dev_size(dev)
     return (
-        f"data.dev: with {words} words and {events} disfluencies, chance chooses the checkpoint; name at least "
-        f"{MIN_DEV_WORDS} and {MIN_DEV_DISFLUENCIES}, or set evaluation.keep_best=false"
+        f"data.dev: with {counted(words, 'word')} and {counted(events, 'disfluency')}, chance chooses the "
+        f"checkpoint; name at least {MIN_DEV_WORDS} and {MIN_DEV_DISFLUENCIES}, or set evaluation.keep_best=false"
     )
 
 

@@ -16,6 +16,7 @@ from lsa_whisper.inspection.text_output import format_number
 from lsa_whisper.labels import Coverage
 from lsa_whisper.page.language import gettext
 from lsa_whisper.page.terms import class_name
+from lsa_whisper.page.text import page_counted
 
 SIDE_BY_SIDE = 6
 """How many speakers are columns of a table; more are rows."""
@@ -28,8 +29,8 @@ def summary_sentences(files: Sequence[SampleFile]) -> Iterator[str]:
     words = sum(speaker.measures.sample.total_words for speaker in speakers)
     if len(speakers) > SIDE_BY_SIDE:
         persons = len({(speaker.person, speaker.code) for speaker in speakers})
-        sizes = gettext("{files:,} transcripts, {persons:,} speakers, {words:,} fluent words.")
-        yield sizes.format(files=len(files), persons=persons, words=words)
+        sizes = page_counted(len(files), "transcript"), page_counted(persons, "speaker")
+        yield f"{', '.join(sizes)}, {page_counted(words, 'fluent word')}."
         return
     for file in files:
         for speaker in file.speakers:
@@ -40,8 +41,7 @@ def _sentence(speaker: SampleSpeaker, file: str) -> str:
     sample, counts = speaker.measures.sample, speaker.measures.disfluency
     about = ", ".join(filter(None, (speaker.role.replace("_", " ").lower(), speaker.age)))
     name = " ".join(filter(None, (file, speaker.code))) + (f" ({about})" if about else "")
-    size = gettext("{utterances:,} utterances, {words:,} fluent words")
-    text = f"{name}: {size.format(utterances=sample.utterances, words=sample.total_words)}"
+    text = f"{name}: {page_counted(sample.utterances, 'utterance')}, {page_counted(sample.total_words, 'fluent word')}"
     if sample.mlu_words is not None:
         text += gettext(", {n:.2f} words in an utterance").format(n=sample.mlu_words)
     if counts["sld_per_100_words"] is None:

@@ -104,7 +104,7 @@ def test_a_dev_set_that_is_too_small_for_a_choice_is_remarked(tmp_path, setting,
     dev = dev_set(tmp_path, ["<|0.00|>um I want the dog and the cat and the cow.<|1.00|>"] * windows)
     text = f"{{data: {{train: t, dev: '{dev}'}}, out: o, model: {{base: m}}}}"
     remark = small_dev_set(parse_recipe(text, set=[f"evaluation.{setting}"]))
-    assert (remark or "").startswith("data.dev: with 11 words and 1 disfluencies, chance") is warned
+    assert (remark or "").startswith("data.dev: with 11 words and 1 disfluency, chance") is warned
 
 
 def test_the_dev_set_is_evaluated_four_times_and_without_one_checkpoints_are_saved_by_time():
