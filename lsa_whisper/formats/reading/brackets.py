@@ -201,6 +201,8 @@ class Brackets:
             return self.unsure(words)
         if re.fullmatch(r"[0-9]{3,4}", content) or (" " in content and _SPOKEN.search(content)):  # (2020), (I think)
             return f" {content} "
+        if re.fullmatch(r"\x02\d+\x03", content):  # [[laughs]]
+            return f" {content} "
         if is_clock(content) or not any(map(str.isalpha, content)):
             self.comments.append(content)
             return " "

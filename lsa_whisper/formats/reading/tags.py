@@ -11,7 +11,9 @@ from lsa_whisper.formats.reading.source import CONTROLS
 
 _HEAD = (
     r"(?:unin|unk|ui|gap|uninterpretable|indistinct|garbled|incomprehensible|"
-    r"(?:un|in)[\s_-]?(?:intelligible|audible|clear|transcribed|transcribable|known))"
+    r"(?:un|in)[\s_-]?(?:intelligible|audible|clear|transcribed|transcribable|known)|"
+    r"unv(?:\.|erständlich)|onverstaanbaar|incompr[eé]hensible|incomprensib(?:le|ile)|inaud(?:\.|[ií]bile|ível)|"
+    r"inintell?ig(?:ible|ibile|ível)|ακατάληπτο|нрзб\.?|неразборчиво|听不[清懂]楚?|聞き取れ\w*)"
 )
 _TAIL = (
     r"(?:[\s_:,-]*(?:at|speech|word\(s\)|words?|talk(?:ing)?|section|passage|segment|syllables?|voices?|[\d:.]+s?)\b)*"

@@ -25,6 +25,7 @@ def tiers(text, **options):
         *("<?>", "[2 words unintelligible]", "[inaudible at 00:12]", "«inaudible»", "/unclear/", "***", "____", "???"),
         *("[indistinct]", "<gap reason='x'/>", "{{unclear}}", "**inaudible**", "[UI]"),
         *("<xxx>", "<UNSURE></UNSURE>", "<unclear/>", "[unknown words]", "<UNINTELLIGIBLE_SPEECH />"),
+        *("(unv.)", "[unverständlich]", "<ininteligible/>", "(inaudible)", "[inintelligible 00:12]", "[听不清]"),
     ],
 )
 def test_unintelligible_speech_stays(mark):
@@ -41,6 +42,7 @@ def test_unintelligible_speech_stays(mark):
         ("He [unclear: saw] it.", "he saw [?] it ."),
         ("He &lt;laugh&gt; ran.", "he &=laughs ran ."),
         ("[laughter] He ran.", "&=laughs he ran ."),
+        ("[[whispering]] He {(laughs)} ran.", "&=whispering he &=laughs ran ."),
         ("((coughing)) He ran.", "&=coughs he ran ."),
         ("He <b>ran</b> <i>home</i>.", "he ran home ."),
         ("He <silence/> ran.", "he (.) ran ."),
