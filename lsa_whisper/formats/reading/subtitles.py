@@ -107,8 +107,7 @@ def _spoken(cue: Cue, place: str, name: re.Pattern[str]) -> list[SpokenText]:
         return _timed(text, cue.span, place)
     if not voices:
         return _shared(_turns(_plain(text), name), cue.span, place)
-    turns = [(name, " ".join(_plain(words).split())) for name, words in voices]
-    return [SpokenText(name, words, cue.span, place=place) for name, words in turns if words]
+    return _shared([(name, _plain(words)) for name, words in voices], cue.span, place)
 
 
 def turns_in(text: str, span: TimeSpan | None, place: str, speaker: str = "") -> list[SpokenText]:

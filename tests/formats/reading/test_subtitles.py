@@ -64,6 +64,13 @@ def test_names_before_the_words_are_speakers_and_sounds_are_not(texts, speakers,
     assert not {"man", "woman", "rex", "john", "bob"} & {word.lower() for word in heard}
 
 
+def test_voices_in_a_cue_share_its_time_in_order(tmp_path):
+    text = "WEBVTT\n\n00:01.000 --> 00:03.000\n<v Ann>What? <i>Who?</i>\n<v Bob>No.</v>\n"
+    spoken = said(read(tmp_path, text, name="a.vtt"))
+    assert [words for _, words, _ in spoken] == ["what ?", "who ?", "no ."]
+    assert spoken[0][2][0] == 1000 and spoken[1][2][1] == spoken[2][2][0] and spoken[2][2][1] == 3000
+
+
 @pytest.mark.parametrize("text", ["- Hello there.", "Hello\nthere.", "<i>Hello</i>\n{\\an8}there.", "- Hello\nthere."])
 def test_one_speaker_is_one_utterance(text, tmp_path):
     assert said(read(tmp_path, f"{FIRST}{text}\n")) == [("PAR", "hello there .", (1000, 2000))]
