@@ -40,6 +40,8 @@ _PHONE = (
 )
 """Also social security numbers and ZIP codes."""
 _DIALLED = "|".join(rf"(?<=\b{word} )" for word in ("call", "dial", "ring", "phone", "zip", "code"))
+_TO = r"(?P<to>\.?\s?[-–]\s?(?=\d{1,2}(?::[0-5]\d|\s?[aApP]\.?\s?[mM]\b))|[-–](?=\d{1,2}(?![\w:/])))?"
+"""Between two times of day."""
 _HOTLINES = "911|411"
 """Numbers that are said digit by digit wherever they stand."""
 
@@ -64,7 +66,7 @@ def speak_english(text: str, spellings: dict[str, str], *, plain: bool) -> tuple
                 return match[0]
             count += 1
             token = JOINER + JOINER.join(words.split())
-            spellings[token] = match[0].strip()
+            spellings[token] = match[0].strip().rstrip(" -–")
             return f" {token} "
 
         return spoken
@@ -150,11 +152,11 @@ def _time(match: re.Match[str]) -> str:
     if hour > 24 or int(minute) > 59:
         return " ".join(map(cardinal, (match["hour"], minute)))
     half = f" {match['half'][0].lower()} m" if match["half"] else ""
-    first = _until(match)
+    first, to = _until(match), " to" if match["to"] else ""
     if minute == "00":
-        exact = "" if half or match["clock"] else " hundred" if hour > 12 else " o'clock"
-        return f"{first}{cardinal(str(hour))}{exact}{half}"
-    return f"{first}{cardinal(str(hour))} {_oh(minute)}{half}"
+        exact = "" if half or to or match["clock"] else " hundred" if hour > 12 else " o'clock"
+        return f"{first}{cardinal(str(hour))}{exact}{half}{to}"
+    return f"{first}{cardinal(str(hour))} {_oh(minute)}{half}{to}"
 
 
 def _range(match: re.Match[str]) -> str:
@@ -222,9 +224,9 @@ _RULES = tuple((frozenset(signs), re.compile(pattern), speak) for signs, pattern
         rf"(?P<sign>(?<!\S)[-−+])?(?:(?P<first>{_NUMBER})\s?[-–]\s?)?(?P<number>{_NUMBER})\s?[°º]\s?(?P<scale>[CF]\b)?",
         lambda m: f"{_sign(m)} {_until(m)}{_counted(m['number'], 'degree')}{_DEGREES[m['scale'] or '']}"),
     (":", rf"{_BEFORE}(?P<first>)(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?!\d)"
-        r"(?:\s?(?P<half>[aApP]\.?\s?[mM])\b(?:\.(?=,|\s+[a-z0-9]))?|(?=\s?(?P<clock>o'clock)))?", _time),
+        r"(?:\s?(?P<half>[aApP]\.?\s?[mM])\b(?:\.(?=,|\s+[a-z0-9]))?|(?=\s?(?P<clock>o'clock)))?" + _TO, _time),
     ("", rf"{_BEFORE}(?:(?P<first>\d{{1,2}})\s?[-–]\s?)?(?P<hour>\d{{1,2}})(?:\.(?P<minute>[0-5]\d))?(?P<second>)"
-        r"\s?(?P<half>[aApP]\.?[mM])\b", _time),
+        r"\s?(?P<half>[aApP]\.?[mM])\b" + _TO, _time),
     ("", rf"(?<![\w-])(?:{_PHONE})(?![\w-])", lambda m: _digits(m[0])),
     ("1", rf"{_BEFORE}(?:{_HOTLINES}){_AFTER}(?![,.]\d)", lambda m: _digits(m[0])),
     ("", rf"(?=\d)(?i:{_DIALLED})\d{{3,}}(?![\w,.-]\d)\b", lambda m: _digits(m[0])),
