@@ -106,6 +106,7 @@ def _words(integer: str, form: str, language: str, inflection: tuple[tuple[str, 
 
 JOINER = "\u200d"
 """Stands before and between the words of a number; English has no other use for it."""
+_RUN = re.compile(rf"(?<!\S){JOINER}\S++(?: ++{JOINER}\S++){{2,}}")
 _RETRACED = re.compile(rf"(?<![^\s<]){JOINER}([^\s<>]+) \[/")
 _REVISED = re.compile(rf"<([^<>]*{JOINER}[^<>]*)> \[/[/-]/?\]|(?<![^\s<])({JOINER}[^\s<>]+) \[/[/-]/?\]")
 
@@ -120,6 +121,22 @@ def without_joiners(text: str) -> str:
         return text
     text = _RETRACED.sub(lambda match: f"<{match[1]}> [/" if JOINER in match[1] else f"{JOINER}{match[1]} [/", text)
     return text.replace(f"<{JOINER}", "<").replace(f" {JOINER}", " ").lstrip(JOINER).replace(JOINER, " ")
+
+
+def with_joined_runs(text: str, spellings: dict[str, str]) -> str:
+    """Return ``text`` with three or more numbers in a row as one, unless all are alike: telephone numbers, codes.
+
+    >>> with_joined_runs(f"it is {JOINER}five  {JOINER}five  {JOINER}one .", {}).split()
+    ['it', 'is', '\u200dfive\u200dfive\u200done', '.']
+    """
+
+    def joined(match: re.Match[str]) -> str:
+        numbers = match[0].split()
+        if len(set(numbers)) > 1:
+            spellings["".join(numbers)] = " ".join(spellings.get(number, "") for number in numbers)
+        return "".join(numbers) if len(set(numbers)) > 1 else match[0]
+
+    return _RUN.sub(joined, text) if JOINER in text else text
 
 
 def without_revised_numbers(text: str) -> str:

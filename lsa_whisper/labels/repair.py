@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.chat.scan import scan
 from lsa_whisper.labels.english_numbers import speak_english
-from lsa_whisper.labels.numbers import JOINER, NOT_NUMBERS, can_spell_numbers, spell_number
+from lsa_whisper.labels.numbers import JOINER, NOT_NUMBERS, can_spell_numbers, spell_number, with_joined_runs
 from lsa_whisper.labels.other_numbers import speak_other, with_spelled_centuries
 from lsa_whisper.languages import chat_code
 
@@ -60,9 +60,9 @@ def repair_text(
     code, count = chat_code(language), 0
     if marks or _REPAIRABLE.search(text):
         text, count = _with_signs_repaired(text, marks, code)
-    if code == "eng":
-        return _speak_english(text, count, marks, spellings)
-    return _speak_other(text, count, marks, spellings, code)
+    speak = _speak_english if code == "eng" else _speak_other
+    text, count = speak(text, count, marks, spellings, code)
+    return text if spellings is None else with_joined_runs(text, spellings), count
 
 
 def _with_signs_repaired(text: str, marks: bool, language: str) -> tuple[str, int]:
@@ -96,10 +96,12 @@ def _digit_by_digit(digits: str, language: str, spellings: dict[str, str] | None
     return f" {token} "
 
 
-def _speak_english(text: str, count: int, marks: bool, spellings: dict[str, str] | None) -> tuple[str, int]:
+def _speak_english(
+    text: str, count: int, marks: bool, spellings: dict[str, str] | None, language: str
+) -> tuple[str, int]:
     if not _SPOKEN_SIGN.search(text):
         return _CLOCK_LETTERS.sub(r"\1 \2", text), count
-    text = _read_by_digit(text, "eng", spellings)
+    text = _read_by_digit(text, language, spellings)
     text = _HYPHEN_BEFORE_NUMBER.sub(" ", text)  # "pre-1982" is not cut off
     record: dict[str, str] = {} if spellings is None else spellings
     pieces, position = [], 0

@@ -20,7 +20,8 @@ SAID = [
     ("from 7:00-8:00 or 9am-5pm", "from seven to eight o'clock or nine a m to five p m"),
     ("from 10:30–11:15 a.m. on", "from ten thirty to eleven fifteen a m on"),
     ("from 7:30-8, I am-5.", "from seven thirty to eight I am five"),
-    ("from 7-8pm, at 10.30 p.m.", "from seven to eight p m at ten thirty p m"),
+    ("my number is 5 5 5 1 2 1 2.", "my number is five five five one two one two"),
+    ("on 9 9 1999, code 7 7 3", "on nine nine nineteen ninety nine code seven seven three"),
     ("He paid $5 and $1.", "he paid five dollars and one dollar"),
     ("It costs $5.50.", "it costs five dollars and fifty cents"),
     ("about $3.5 million", "about three point five million dollars"),
@@ -117,6 +118,7 @@ def test_time_of_day_ends_a_sentence():
         ("two two dogs", "two [/] two dogs ."),
         ("I have 3 um 3 dogs", "I have three [/] &-um three dogs ."),
         ("at 7:30 7:30 today", "at <seven thirty> [/] seven thirty today ."),
+        ("I have 3 3 3 dogs", "I have three [/] three [/] three dogs ."),
     ],
 )
 def test_a_repeated_number_is_a_repetition(written, tier):
@@ -129,6 +131,13 @@ def test_digits_stay_in_a_comment(tmp_path):
     text = (tmp_path / "out" / "a.cha").read_text("utf-8")
     assert "it cost five dollars at seven o'clock .\n%com:\twritten in digits: $5, 7:00\n" in text
     assert text.count("%com") == 1
+
+
+def test_digits_of_a_number_in_parts_are_one_comment(tmp_path):
+    (tmp_path / "a.txt").write_text("Ruf 5 5 1 2 an.\n")
+    convert([tmp_path / "a.txt"], out=tmp_path / "out", language="deu")
+    text = (tmp_path / "out" / "a.cha").read_text("utf-8")
+    assert "Ruf fünf fünf eins zwei an .\n%com:\twritten in digits: 5 5 1 2\n" in text
 
 
 @pytest.mark.parametrize("style", ["chat", "verbatim", "fluent"])
