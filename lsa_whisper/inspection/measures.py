@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lsa_whisper.chat import Transcript, Utterance
+from lsa_whisper.chat import Disfluency, Transcript, Utterance
 from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.chat.tree import Item, Marker, walk
 from lsa_whisper.inspection.left_out import with_gaps
@@ -120,20 +120,23 @@ def _measure(
         utterances_per_minute=ratio(60_000 * len(timed_ms), sum(timed_ms)),
         intelligible_share=ratio(sum(word not in UNTRANSCRIBED for word in words), len(words)),
         pauses=fluency["counts"]["pause"],
-        timed_pause_s=sum(
-            (
-                60 * int(minutes or 0) + float(seconds)
-                for utterance in utterances
-                for minutes, seconds in _TIMED_PAUSE.findall(utterance.text)
-            ),
-            0.0,
-        ),
+        timed_pause_s=sum(map(_timed_pause_s, utterances)),
         turns=turns,
         words_per_turn=ratio(sample.total_words, turns),
         word_errors=errors and errors.by_code.total(),
         grammatical_share=errors and errors.grammatical_share,
         disfluency=fluency,
     )
+
+
+def _timed_pause_s(utterance: Utterance) -> float:
+    """Return the seconds of the pauses between words that have a length."""
+    reading = utterance.reading
+    pauses = (item.text for item in walk(utterance.tree.items) if isinstance(item, Marker) and item.kind == "pause")
+    places = (event.start for event in reading.events if event.kind is Disfluency.PAUSE)
+    inside = (text for text, at in zip(pauses, places, strict=False) if 0 < at < len(reading.verbatim))
+    lengths = (match.groups() for match in map(_TIMED_PAUSE.fullmatch, inside) if match)
+    return sum((60 * int(minutes or 0) + float(seconds) for minutes, seconds in lengths), 0.0)
 
 
 def vocabulary_diversity(words: Sequence[str]) -> float | None:

@@ -49,6 +49,12 @@ def test_each_measure_by_hand(sample):
     assert {name: found[name] for name in expected} == pytest.approx(expected)
 
 
+def test_only_pauses_between_words_have_seconds(sample):
+    sample.write_text(SAMPLE.replace("my dog", "(3.0) my (1:02.5) dog [% (9) seconds] (.) wow (4.0)"))
+    found = measure_speakers(chat.read(sample))["CHI"].as_dict()
+    assert (found["pauses"], found["timed_pause_s"]) == (4, 64.0)
+
+
 def test_time_without_known_words_is_no_speaking_time(sample):
     """An untranscribed minute is none in which the speaker said nothing."""
     unknown = "".join(f"*CHI:\t{text} . \x154000_64000\x15\n" for text in ("www", "the xxx", "&=laughs"))
