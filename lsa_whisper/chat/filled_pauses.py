@@ -41,7 +41,8 @@ ALL_FILLERS = frozenset().union(*FILLERS.values())
 """Those of every language."""
 UNMARKED_FILLERS = tuple(_ALWAYS["eng"].split()[:5])
 """The fillers without a symbol in labels, as models know them; the commonest come first."""
-MARKED_FILLERS = FILLERS["eng"] | {"ah", "eh", "em", "mm", "mmm", "mhm", "uhuh"}
+MARKED_FILLERS = FILLERS["eng"] | {"ah", "eh", "em", "mm", "mmm", "mhm", "uhuh", "euh", "heu"}
+MARKED_FILLERS |= {word for word in ALL_FILLERS if not word.isascii()}
 """The fillers of a transcript that marks disfluencies without saying which (``&ah``, or SALT's mazes): elsewhere, some
 of them are answers."""
 

@@ -6,6 +6,7 @@ import re
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
+from unicodedata import normalize
 
 from lsa_whisper.chat.disfluencies import Disfluency, SignPlace, classes_at
 from lsa_whisper.chat.filled_pauses import MARKED_FILLERS
@@ -137,7 +138,7 @@ def _kind_of(surface: str) -> tuple[WordKind, str]:
     if kind := _KINDS.get(surface[1]):
         return kind, surface[2:]
     legacy = surface[1:]
-    is_filler = _without_marks(legacy).replace(":", "").lower() in MARKED_FILLERS
+    is_filler = normalize("NFC", _without_marks(legacy).replace(":", "").lower()) in MARKED_FILLERS
     return WordKind.FILLER if is_filler else WordKind.FRAGMENT, legacy
 
 

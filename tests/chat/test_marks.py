@@ -11,6 +11,7 @@ ROWS = [
     ("&-u:m .", "um", "", [("filled_pause", 0, 1), ("prolongation", 0, 1)]),
     ("&um .", "um", "", [("filled_pause", 0, 1)]),
     ("&uh: .", "uh", "", [("filled_pause", 0, 1), ("prolongation", 0, 1)]),
+    ("&äh &euh &呃 &a\u0308hm .", "äh euh 呃 a\u0308hm", "", [("filled_pause", at, at + 1) for at in range(4)]),
     ("um@fp .", "um", "", [("filled_pause", 0, 1)]),
     ("&+fr friend .", "fr- friend", "friend", [("fragment", 0, 1)]),
     ("&fr friend .", "fr- friend", "friend", [("fragment", 0, 1)]),
