@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
+from unicodedata import normalize
 
 from lsa_whisper import chat
 from lsa_whisper.chat.files import is_transcript, list_transcripts
@@ -18,7 +19,7 @@ from lsa_whisper.chat.filled_pauses import fillers, is_hummed
 from lsa_whisper.chat.tree import Word, build_tree
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.retraces.mark import mark_all_retraces
-from lsa_whisper.retraces.tagger import THRESHOLD
+from lsa_whisper.retraces.tagger import THRESHOLD, tagger_for
 from lsa_whisper.retraces.words import spoken_words
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.disk import convert_disk_errors
@@ -39,13 +40,13 @@ class MarkedFile:
     Attributes:
         source: The original.
         target: The marked copy; the table of marks stands beside it (``.marks.csv``).
-        marks: How many retraces were set.
+        marks: How many retraces were set; ``None`` in a language in which none are looked for.
         unchanged: Utterances that already had retraces or groups and were left as they are.
     """
 
     source: Path
     target: Path
-    marks: int
+    marks: int | None
     unchanged: int
 
 
@@ -63,7 +64,8 @@ class MarkResult:
 
     def __str__(self) -> str:
         lines = [
-            f"{file.target}: {counted(file.marks, 'retrace')}"
+            f"{file.target}: "
+            + ("no retraces, which are found in English only" if file.marks is None else counted(file.marks, "retrace"))
             + (f", {counted(file.unchanged, 'utterance')} already marked" if file.unchanged else "")
             for file in self.files
         ]
@@ -151,7 +153,8 @@ def _mark_file(source: Path, target: Path, threshold: float, language: str | Non
             target.with_name(f"{target.stem}.marks.csv"): table.getvalue().encode(),
         }
     )
-    return MarkedFile(source, target, len(rows), len(transcript.utterances) - len(unmarked))
+    count = len(rows) if tagger_for(code) else None
+    return MarkedFile(source, target, count, len(transcript.utterances) - len(unmarked))
 
 
 def _with_text(utterance: chat.Utterance, body: str) -> chat.Utterance:
@@ -164,7 +167,7 @@ def _mark_words(body: str, bare_fillers: Set[str]) -> str:
     for item in reversed(() if is_hummed(body.split()) else build_tree(body).items):
         if isinstance(item, Word):
             word = item.text
-            if word.casefold() in bare_fillers:
+            if normalize("NFC", word.casefold()) in bare_fillers:
                 word = f"&-{word.lower()}"
             elif _CUT_OFF.fullmatch(word):
                 word = f"&+{word[:-1]}"
@@ -176,7 +179,9 @@ def _times(utterance: chat.Utterance, body: str, bare_fillers: Set[str]) -> list
     """Return the times of ``%wor`` for the words that are not fillers; empty if the tier does not match the words."""
     words = spoken_words(body) or []
     times = [
-        span for word, span in utterance.word_times if not word.startswith("&-") and word.casefold() not in bare_fillers
+        span
+        for word, span in utterance.word_times
+        if not word.startswith("&-") and normalize("NFC", word.casefold()) not in bare_fillers
     ]
     return times if len(times) == len(words) else []
 

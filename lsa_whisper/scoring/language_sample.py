@@ -22,6 +22,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+from unicodedata import normalize
 
 from lsa_whisper.chat import Utterance
 from lsa_whisper.chat.codes import UNTRANSCRIBED
@@ -192,5 +193,5 @@ def _words(spellings: Sequence[str]) -> list[str]:
         if is_unspaced(word):
             words += normalize_word(word.partition("@")[0], "raw")
         elif word not in UNTRANSCRIBED and _SOUND.search(word):
-            words.append(word.casefold())
+            words.append(normalize("NFC", word.casefold()))
     return words

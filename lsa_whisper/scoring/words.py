@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -211,4 +212,4 @@ def _as_written(utterance: Utterance) -> Iterator[str]:
 
 
 def _bare(words: Sequence[str]) -> list[str]:
-    return [word.rstrip("-").casefold() for word in words]
+    return [normalize("NFC", word.rstrip("-").casefold()) for word in words]

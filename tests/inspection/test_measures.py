@@ -55,6 +55,11 @@ def test_only_pauses_between_words_have_seconds(sample):
     assert (found["pauses"], found["timed_pause_s"]) == (4, 64.0)
 
 
+def test_accents_behind_their_letters_make_no_other_word(sample):
+    sample.write_text(SAMPLE.replace("my dog", "ni\u00f1o nin\u0303o"))
+    assert measure_speakers(chat.read(sample))["CHI"].sample.different_words == 6
+
+
 def test_time_without_known_words_is_no_speaking_time(sample):
     """An untranscribed minute is none in which the speaker said nothing."""
     unknown = "".join(f"*CHI:\t{text} . \x154000_64000\x15\n" for text in ("www", "the xxx", "&=laughs"))

@@ -1,6 +1,7 @@
 """``lsa-whisper mark``: proposed marks in copies of transcripts."""
 
 import csv
+from unicodedata import normalize
 
 import pytest
 
@@ -39,6 +40,17 @@ def test_a_hum_alone_is_an_answer(tmp_path):
     mark([path], out=tmp_path / "marked")
     text = (tmp_path / "marked" / "visit.cha").read_text()
     assert "*PAR:\thmm .\n*PAR:\t&-hmm the dog .\n*PAR:\t&-um .\n" in text
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_other_languages_get_no_number_of_retraces(form, tmp_path):
+    path = tmp_path / "visit.cha"
+    path.write_text(normalize(form, TEXT.replace("eng", "deu").replace("um I want I", "äh ich ich")))
+    done = mark([path], out=tmp_path / "marked")
+    assert normalize(form, "*PAR:\t&-äh ich ich want") in (tmp_path / "marked" / "visit.cha").read_text()
+    assert done.files[0].marks is None and str(done).endswith(
+        "visit.cha: no retraces, which are found in English only, 1 utterances already marked"
+    )
 
 
 def test_every_mark_is_listed_with_its_confidence(transcript, tmp_path):

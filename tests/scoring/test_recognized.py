@@ -150,3 +150,11 @@ def test_a_repetition_is_found_when_its_copies_are_there(reference, hypothesis, 
     sides = (ParsedTranscript([chat.utterance("CHI", text)], {}) for text in (reference, hypothesis))
     found = score_file("a", *sides).disfluency[Disfluency.REPETITION]
     assert (found.true_positives, found.false_positives, found.false_negatives) == counts
+
+
+def test_accents_behind_their_letters_hide_no_filler(tmp_path):
+    write_transcript(tmp_path / "r.cha", ["&-äh ich möchte ."], language="deu", name="Ann", corpus="x")
+    write_transcript(tmp_path / "h.cha", ["a\u0308h ich mo\u0308chte ."], language="deu", name="Ann", corpus="x")
+    (system,) = evaluate(tmp_path / "r.cha", [tmp_path / "h.cha"], samples=40).systems.values()
+    assert system.disfluency[Disfluency.FILLED_PAUSE].true_positives == 1
+    assert system.word_errors_fluent.errors == 0
