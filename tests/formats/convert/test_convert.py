@@ -170,5 +170,13 @@ def test_some_utterances_without_times_are_named(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("name", ["eaf", "srt"])
+def test_the_lost_utterance_is_named_not_another_without_words(name, tmp_path):
+    turns = "*CHI:\t&+no yes . \x150_900\x15\n*CHI:\t&=nods .\n*CHI:\t0 [=! nods] . \x15900_1000\x15\n"
+    (tmp_path / "a.cha").write_text(f"@UTF8\n@Begin\n{turns}@End\n")
+    done = convert([tmp_path / "a.cha"], tmp_path / "out", format=name)
+    assert next(loss for loss in done.losses if "utterances" in loss).endswith("first at line 4")
+
+
 def test_every_format_says_what_it_loses():
     assert set(LOSSES) == set(FORMATS)
