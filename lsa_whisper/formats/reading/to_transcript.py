@@ -262,7 +262,8 @@ def _composed(utterances: list[Utterance], source: Source, people: Sequence[Part
 
 def _headers(source: Source, people: Sequence[Participant], language: str, *, timed: bool) -> list[str]:
     if source.headers:
-        lines = [" ".join(CONTROLS.sub("\t", line).split(" ")) for line in source.headers if line.startswith("@")]
+        values = (line.split("\t", 1) for line in source.headers if line.startswith("@"))
+        lines = ["\t".join(CONTROLS.sub(" ", part) for part in line) for line in values]
         return [line for line in lines if line.split(":")[0] not in ("@UTF8", "@Begin", "@End")]
     transcript = chat.compose(languages=[language], participants=people, utterances=[], comments=source.comments)
     lines = [line.raw.rstrip("\n") for line in transcript.headers if line.name not in ("@UTF8", "@Begin", "@End")]

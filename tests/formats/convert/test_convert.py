@@ -178,5 +178,13 @@ def test_the_lost_utterance_is_named_not_another_without_words(name, tmp_path):
     assert next(loss for loss in done.losses if "utterances" in loss).endswith("first at line 4")
 
 
+def test_times_in_a_comment_become_no_tabs(tmp_path):
+    comment = "@Comment:\tseen at \x150_900\x15 too\n"
+    (tmp_path / "a.cha").write_text(f"@UTF8\n@Begin\n{comment}*CHI:\thi . \x150_900\x15\n@End\n")
+    convert([tmp_path / "a.cha"], tmp_path / "eaf", format="eaf")
+    convert([tmp_path / "eaf"], tmp_path / "out", headers=tmp_path / "a.cha")
+    assert "@Comment:\tseen at  0_900  too\n" in (tmp_path / "out" / "a.cha").read_text()
+
+
 def test_every_format_says_what_it_loses():
     assert set(LOSSES) == set(FORMATS)
