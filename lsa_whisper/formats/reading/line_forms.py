@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence, Set
 
+from lsa_whisper import chat
 from lsa_whisper.formats.reading.cues import bracketed_speakers, with_colons
+from lsa_whisper.formats.reading.source import SpokenText
 from lsa_whisper.formats.reading.tags import chat_of
 
 NumberedLines = Sequence[tuple[int, str]]
@@ -120,3 +122,19 @@ def with_colon(line: str) -> str:
     """
     match = _NAME_ALONE.match(line)
     return line if match is None or chat_of(match[1] or "") else f"{match[1] or match[2]}: {line[match.end() :]}"
+
+
+_CHAT_TIERS = re.compile(r"\s*\*[A-Z][A-Z0-9]+:\s.*?^%[a-z]+:\s", re.DOTALL | re.MULTILINE)
+
+
+def chat_tiers(text: str, place: str) -> list[SpokenText]:
+    r"""Return the utterances of CHAT without headers; none if no dependent tier shows that ``text`` is CHAT.
+
+    >>> [(turn.speaker, turn.text, turn.tiers) for turn in chat_tiers("*CHI:\tno .\n%com:\tloud\n", "a.txt")]
+    [('CHI', 'no .', (('%com', 'loud'),))]
+    """
+    return [
+        SpokenText(turn.speaker, turn.text, turn.span, tuple(turn.word_times), tiers, f"{place}:{turn.line}")
+        for turn in (chat.parse(text).utterances if _CHAT_TIERS.match(text) else ())
+        for tiers in [tuple((tier.name, tier.value) for tier in turn.tiers if tier.name != "%wor")]
+    ]

@@ -21,7 +21,7 @@ from pathlib import Path
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.cues import milliseconds
 from lsa_whisper.formats.reading.files import decode_bytes
-from lsa_whisper.formats.reading.line_forms import cut_before, in_one_form, with_colon, without_numbers
+from lsa_whisper.formats.reading.line_forms import chat_tiers, cut_before, in_one_form, with_colon, without_numbers
 from lsa_whisper.formats.reading.source import Source, SpokenText, shared_spans
 from lsa_whisper.formats.reading.tab_rows import read_rows
 from lsa_whisper.timespan import TimeSpan
@@ -167,9 +167,12 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     Raises:
         FormatError: It is not text.
     """
-    texts = map(str.strip, decode_bytes(data, place).split("\n"))
-    lines = [(number, line) for number, line in enumerate(texts, start=1) if line]
+    text = decode_bytes(data, place)
+    lines = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     source = Source(Path(place).stem)
+    if tiers := chat_tiers(text, place):
+        source.spoken, source.notation = tiers, "chat"
+        return [source]
     if read_rows(lines, place, source, conventions):
         return [source]
     lines = in_one_form(lines)

@@ -92,6 +92,17 @@ def read(tmp_path, text, name="visit.TextGrid", **options):
     return read_transcripts(tmp_path / name, ReadingOptions(**options))[0]
 
 
+def test_chat_without_headers_keeps_its_tiers(tmp_path):
+    text = "*CHI:\tder [/] der Hund . \x15100_900\x15\n%mor:\tdet|der n|Hund .\n%wor:\tder \x15100_200\x15 der Hund .\n"
+    found = read(tmp_path, text + "*MOT:\tja ,\n\tgut .\n%com:\tlaut\n", name="a.txt").transcript
+    assert [turn.text for turn in found.utterances] == ["der [/] der Hund .", "ja , gut ."]
+    assert [[tier.raw for tier in turn.tiers] for turn in found.utterances] == [
+        ["%wor:\tder \x15100_200\x15 .\n", "%mor:\tdet|der n|Hund .\n"],
+        ["%com:\tlaut\n"],
+    ]
+    assert [*found.participants] == ["CHI", "MOT"] and found.utterances[0].span.end_ms == 900
+
+
 def test_a_length_of_a_pause_and_a_time_are_comments():
     found = plain_to_chat("He (1.2) ran [pause 2s] on 00:01:05.", Conventions(), language="eng")
     assert found.tiers == ("he (..) ran (.) on .",)
