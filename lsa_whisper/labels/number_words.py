@@ -93,11 +93,13 @@ _WORDS = {
 _SAME = {"nob": "nor", "nno": "nor"}
 HOURS = {"fra": "heures", "por": "horas"}
 """The word for the *h* of *7h30*."""
-BEFORE_HOURS = {"deu": {"eins": "ein"}, "fra": {"un": "une"}, "por": {"um": "uma", "dois": "duas"},
-                "spa": {"uno": "una"}, "ita": {"uno": "una"}}  # fmt: skip
+_BEFORE_HOURS = {"deu": {"eins": "ein"}, "fra": {"un": "une"}, "por": {"um": "uma", "dois": "duas"},
+                 "spa": {"uno": "una", "veintiuno": "veintiuna"}, "ita": {"uno": "una"}}  # fmt: skip
 """Forms of the last word of a number before hours, and before other feminine words in *-a*."""
-BEFORE_UNITS = {"deu": {"eins": "ein"}, "spa": {"uno": "un"}, "ita": {"uno": "un"}}
-"""Its forms before the names of money and of degrees."""
+_BEFORE_UNITS = {"deu": {"eins": "ein"}, "spa": {"uno": "un", "veintiuno": "veintiún"}, "ita": {"uno": "un"}}
+"""Its forms before the names of money, of degrees and of what is counted."""
+COUNTED = {"deu": r" ([A-ZÄÖÜ]\w+)", "spa": r" (año|mes|minuto|segundo|euro|peso|kilo|metro|hora|semana)(?:e?s)?\b"}
+"""What is certainly a noun behind a number."""
 POINTS = {"spa": "punto", "ita": "punto", "por": "ponto", "fra": "point", "deu": "Punkt", "nld": "punt"}
 """The word for a decimal point, where it is not a comma."""
 
@@ -109,3 +111,10 @@ def number_words(language: str) -> NumberWords:
     ('Prozent', '%')
     """
     return _WORDS.get(_SAME.get(language, language), NumberWords())
+
+
+def before_unit(unit: str, words: str, language: str) -> str:
+    """Return ``words``, those of a number, as they are before ``unit``: German *eins* is *ein Euro*."""
+    forms = _BEFORE_HOURS if unit[-1:] == "a" or not unit else _BEFORE_UNITS
+    *others, last = words.split(" ")
+    return " ".join([*others, forms.get(language, {}).get(last, last)])

@@ -124,17 +124,14 @@ def without_joiners(text: str) -> str:
 
 
 def with_joined_runs(text: str, spellings: dict[str, str]) -> str:
-    """Return ``text`` with three or more numbers in a row as one, unless all are alike: telephone numbers, codes.
-
-    >>> with_joined_runs(f"it is {JOINER}five  {JOINER}five  {JOINER}one .", {}).split()
-    ['it', 'is', '\u200dfive\u200dfive\u200done', '.']
-    """
+    """Return ``text`` with three or more numbers in a row as one, unless all are alike: telephone numbers, codes."""
 
     def joined(match: re.Match[str]) -> str:
         numbers = match[0].split()
-        if len(set(numbers)) > 1:
-            spellings["".join(numbers)] = " ".join(spellings.get(number, "") for number in numbers)
-        return "".join(numbers) if len(set(numbers)) > 1 else match[0]
+        if len(set(numbers)) == 1:
+            return match[0]
+        spellings["".join(numbers)] = " ".join(spellings.get(number, "") for number in numbers)
+        return "".join(numbers)
 
     return _RUN.sub(joined, text) if JOINER in text else text
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from lsa_whisper.labels.number_words import BEFORE_HOURS, BEFORE_UNITS, HOURS, POINTS, NumberWords, number_words
+from lsa_whisper.labels.number_words import COUNTED, HOURS, POINTS, NumberWords, before_unit, number_words
 from lsa_whisper.labels.numbers import JOINER, NOT_NUMBERS, ORDINAL_POINTS, can_spell_numbers, spell_number
 
 _CURRENCIES = ("€", "$", "£", "R$")
@@ -219,7 +219,9 @@ def _words_of(match: re.Match[str], words: NumberWords, language: str) -> str:
         return _nth(match, language)
     if match["whole"]:
         return _decimal(match, "whole", words, number, POINTS.get(language) if match["sign"] == "." else None)
-    return _year(match["number"], language)
+    counted = re.match(COUNTED.get(language, "(?!)"), match.string[match.end() :])
+    year = _year(match["number"], language)
+    return before_unit(counted[1], year, language) if counted else year
 
 
 def _decimal(
@@ -229,15 +231,8 @@ def _decimal(
     return f"{number(match[name])} {sign or words.comma} {number(part)}" if part else number(match[name])
 
 
-def _before(unit: str, words: str, language: str) -> str:
-    """Return ``words``, those of a number, as they are before ``unit``: German *eins* is *ein Euro*."""
-    forms = BEFORE_HOURS if unit[-1:] == "a" or not unit else BEFORE_UNITS
-    *others, last = words.split(" ")
-    return " ".join([*others, forms.get(language, {}).get(last, last)])
-
-
 def _hours(digits: str, unit: str, number: Callable[[str], str], language: str) -> str:
-    hours = _before("", number(str(int(digits))), language)
+    hours = before_unit("", number(str(int(digits))), language)
     return f"{hours} {unit.removesuffix('s') if digits.lstrip('0') == '1' and HOURS.get(language) else unit}"
 
 
@@ -245,7 +240,7 @@ def _degrees(match: re.Match[str], words: NumberWords, number: Callable[[str], s
     singular, _, plural = words.degree.partition("/")
     unit = singular if match["warm"] == "1" or not plural else plural
     scale = {"C": words.celsius, "F": "Fahrenheit" if unit.isascii() else ""}.get(match["scale"] or "", "")
-    return f"{_before(unit, _decimal(match, 'warm', words, number), language)} {unit or '°'} {scale}"
+    return f"{before_unit(unit, _decimal(match, 'warm', words, number), language)} {unit or '°'} {scale}"
 
 
 def _year(digits: str, language: str) -> str:
@@ -264,7 +259,7 @@ def _money(match: re.Match[str], words: NumberWords, number: Callable[[str], str
     singular, _, plural = unit.partition("/")
     cents = f"{words.cents}{number(part.ljust(2, '0'))}" if part and int(part) else ""
     unit = singular if amount == "1" or not plural else plural
-    return f"{_before(unit, number(amount), language)} {unit}{cents}"
+    return f"{before_unit(unit, number(amount), language)} {unit}{cents}"
 
 
 def _nth(match: re.Match[str], language: str) -> str:

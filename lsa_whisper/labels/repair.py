@@ -60,9 +60,9 @@ def repair_text(
     code, count = chat_code(language), 0
     if marks or _REPAIRABLE.search(text):
         text, count = _with_signs_repaired(text, marks, code)
-    speak = _speak_english if code == "eng" else _speak_other
-    text, count = speak(text, count, marks, spellings, code)
-    return text if spellings is None else with_joined_runs(text, spellings), count
+    if code == "eng":
+        return _speak_english(text, count, marks, spellings)
+    return _speak_other(text, count, marks, spellings, code)
 
 
 def _with_signs_repaired(text: str, marks: bool, language: str) -> tuple[str, int]:
@@ -96,12 +96,10 @@ def _digit_by_digit(digits: str, language: str, spellings: dict[str, str] | None
     return f" {token} "
 
 
-def _speak_english(
-    text: str, count: int, marks: bool, spellings: dict[str, str] | None, language: str
-) -> tuple[str, int]:
+def _speak_english(text: str, count: int, marks: bool, spellings: dict[str, str] | None) -> tuple[str, int]:
     if not _SPOKEN_SIGN.search(text):
         return _CLOCK_LETTERS.sub(r"\1 \2", text), count
-    text = _read_by_digit(text, language, spellings)
+    text = _read_by_digit(text, "eng", spellings)
     text = _HYPHEN_BEFORE_NUMBER.sub(" ", text)  # "pre-1982" is not cut off
     record: dict[str, str] = {} if spellings is None else spellings
     pieces, position = [], 0
@@ -112,7 +110,7 @@ def _speak_english(
         pieces += [spoken, keep[0] if keep else ""]
         count, position = count + more, keep.end() if keep else position
     spoken = _CLOCK_LETTERS.sub(r"\1 \2", "".join(pieces))
-    return (spoken if spellings is not None else spoken.replace(JOINER, " ")), count
+    return (spoken.replace(JOINER, " ") if spellings is None else with_joined_runs(spoken, spellings)), count
 
 
 def _speak_other(
@@ -125,7 +123,7 @@ def _speak_other(
     if can_spell_numbers(language):
         text = _HYPHEN_BEFORE_NUMBER.sub(" ", _read_by_digit(text, language, spellings))
     spoken, more = speak_other(text, language, spellings, plain=not marks)
-    return spoken, count + more
+    return (spoken if spellings is None else with_joined_runs(spoken, spellings)), count + more
 
 
 def sentences(text: str) -> Iterator[tuple[str, str]]:

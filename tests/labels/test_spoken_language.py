@@ -132,6 +132,9 @@ NUMBERS = [
     # one before hours, money and degrees
     ("fra", "À 1h, 21h et 1:30.", "à une heure vingt et une heures et une heure trente ."),
     ("por", "À 1h e às 22h.", "à uma hora e às vinte e duas horas ."),
+    ("deu", "Um 1 Uhr, 1 Jahr, ich 1.", "um ein Uhr ein Jahr ich eins ."),
+    ("spa", "1 año, 21 años, 21 €, 1 hora.", "un año veintiún años veintiún euros una hora ."),
+    ("spa", "Número 1, a las 21:30.", "número uno a las veintiuna treinta ."),
     ("deu", "Um 1:30 Uhr für 1 € bei 1°.", "um ein Uhr dreißig für ein Euro bei ein Grad ."),
     ("spa", "A la 1:30 por 1 € y 1 £.", "a la una treinta por un euro y una libra ."),
     # digits stay, but no sign is lost and no sentence ends in a number
