@@ -77,7 +77,7 @@ def _stray(raw: str, first: str, number: int, path: str | None) -> Problem:
 
 
 def read(path: str | Path, *, strict: bool = False) -> Transcript:
-    """Return the transcript in the file at ``path``: UTF-8, UTF-16 with a BOM, or else Windows-1252 (a problem).
+    """Return the transcript in the file at ``path``: UTF-8, UTF-16 with a BOM, or an old encoding (a problem).
 
     Raises:
         ChatSyntaxError: The file cannot be opened; or at the first problem, if ``strict``.
@@ -93,20 +93,27 @@ def read(path: str | Path, *, strict: bool = False) -> Transcript:
     text, encoding = _decode(data)
     transcript = parse(text, path=str(path), strict=strict)
     transcript.encoding = encoding
-    if encoding in _OLD_ENCODINGS:
-        message = "not UTF-8, read as Windows-1252"
+    if not encoding.startswith("utf"):
+        message = f"not UTF-8, read as {encoding.replace('latin-1', 'cp1252').replace('cp', 'Windows-')}"
         if strict:
             raise ChatSyntaxError(f"{message}; save it as UTF-8", path=str(path), line=1, column=1)
         transcript.found.append(Problem(str(path), 1, 1, "encoding", message))
     return transcript
 
 
-_OLD_ENCODINGS = ("cp1252", "latin-1")  # Windows-1252 has typographic apostrophes, and nothing for five bytes
+_ENCODINGS = {"cp1250": "ces hrv hun pol ron slk slv", "cp1251": "bul rus ukr", "cp1253": "ell", "cp1254": "tur",
+              "cp1255": "heb", "cp1256": "ara", "cp932": "jpn", "cp949": "kor", "gb18030": "cmn zho"}  # fmt: skip
+_LANGUAGE = re.compile(rb"@Languages:\s*([a-z]{3})")
 
 
 def _decode(data: bytes) -> tuple[str, str]:
     marked = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
-    for encoding in (marked.get(data[:2], "utf-8"), *_OLD_ENCODINGS):
+    language = match[1].decode() if (match := _LANGUAGE.search(data)) else "eng"
+    own = [encoding for encoding, languages in _ENCODINGS.items() if language in languages]
+    # Windows-1252 has typographic apostrophes, and nothing for five bytes.
+    for encoding in (marked.get(data[:2], "utf-8"), *own, "cp1252", "latin-1"):
         with contextlib.suppress(UnicodeDecodeError):
-            return data.decode(encoding), encoding
+            text = data.decode(encoding)
+            if encoding not in own or text.encode(encoding) == data:  # Japanese has two codes for some characters
+                return text, encoding
     raise AssertionError("Latin-1 has a character for each byte")

@@ -100,6 +100,35 @@ def test_an_apostrophe_of_windows_is_one(tmp_path):
     assert read(tmp_path / "old.cha").utterances[0].verbatim() == ["I", "don't"]
 
 
+@pytest.mark.parametrize(
+    ("language", "encoding", "text"),
+    [
+        ("ell", "cp1253", "το παιδί τρέχει"),
+        ("rus", "cp1251", "я хочу"),
+        ("zho", "gb18030", "你好 吗"),
+        ("pol", "cp1250", "żółć jest"),
+        ("deu", "cp1252", "ich möchte"),
+        ("ell", "utf-8", "το παιδί"),
+    ],
+)
+def test_old_encodings_are_those_of_the_language(language, encoding, text, tmp_path):
+    path, written = tmp_path / "old.cha", f"@UTF8\n@Begin\n@Languages:\t{language}\n*CHI:\t{text} .\n@End\n"
+    path.write_bytes(written.encode(encoding))
+    transcript = read(path)
+    assert transcript.utterances[0].verbatim() == text.split() and transcript.encoding == encoding
+    assert serialize(transcript).encode(transcript.encoding) == path.read_bytes()
+    name = encoding.replace("cp", "Windows-")
+    told = [problem.message for problem in transcript.found]
+    assert told == ([] if encoding == "utf-8" else [f"not UTF-8, read as {name}"])
+
+
+def test_a_file_that_would_change_is_read_in_no_old_encoding(tmp_path):
+    data = b"@Languages:\tjpn\n*A:\t" + b"\xfa\x54 .\n"  # cp932 writes this sign as 81 CA
+    (tmp_path / "old.cha").write_bytes(data)
+    transcript = read(tmp_path / "old.cha")
+    assert serialize(transcript).encode(transcript.encoding) == data
+
+
 def test_strict_takes_no_file_that_is_not_utf_8(tmp_path):
     (tmp_path / "old.cha").write_bytes("@Comment:\tnaïve\n".encode("latin-1"))
     assert serialize(read(tmp_path / "old.cha")) == "@Comment:\tnaïve\n"

@@ -100,9 +100,7 @@ def read_back(text: str | bytes, transcript: Transcript, format: str) -> Transcr
 def losses_of_writing(before: Transcript, after: Transcript) -> Iterator[Loss]:
     """Yield what ``before`` holds and ``after`` does not, by kind."""
     old, new = before.utterances, after.utterances
-    yield from _loss(
-        "utterances", old, new, lambda turn: 1, lambda turn: " ".join(map(_bare, turn.verbatim())) or turn.text
-    )
+    yield from _loss("utterances", old, new, lambda _: 1, lambda turn: tuple(map(_bare, turn.verbatim())) or turn.text)
     yield from _lost_words(old, new)
     yield from _loss("marks", old, new, lambda turn: _words_and_marks(turn)[1], lambda turn: tuple(turn.events()))
     yield from _loss("times", old, new, lambda turn: turn.span is not None, lambda turn: turn.span)

@@ -128,11 +128,7 @@ _CHAT_TIERS = re.compile(r"\s*\*[A-Z][A-Z0-9]+:\s.*?^%[a-z]+:\s", re.DOTALL | re
 
 
 def chat_tiers(text: str, place: str) -> list[SpokenText]:
-    r"""Return the utterances of CHAT without headers; none if no dependent tier shows that ``text`` is CHAT.
-
-    >>> [(turn.speaker, turn.text, turn.tiers) for turn in chat_tiers("*CHI:\tno .\n%com:\tloud\n", "a.txt")]
-    [('CHI', 'no .', (('%com', 'loud'),))]
-    """
+    """Return the utterances of CHAT without headers; none if no dependent tier shows that ``text`` is CHAT."""
     return [
         SpokenText(turn.speaker, turn.text, turn.span, tuple(turn.word_times), tiers, f"{place}:{turn.line}")
         for turn in (chat.parse(text).utterances if _CHAT_TIERS.match(text) else ())
