@@ -77,7 +77,7 @@ def _stray(raw: str, first: str, number: int, path: str | None) -> Problem:
 
 
 def read(path: str | Path, *, strict: bool = False) -> Transcript:
-    """Return the transcript in the file at ``path``: UTF-8, UTF-16 with a BOM, or an old encoding (a problem).
+    """Return the transcript in the file at ``path``: UTF-8, UTF-16, or an old encoding (a problem).
 
     Raises:
         ChatSyntaxError: The file cannot be opened; or at the first problem, if ``strict``.
@@ -107,7 +107,7 @@ _LANGUAGE = re.compile(rb"@Languages:\s*([a-z]{3})")
 
 
 def _decode(data: bytes) -> tuple[str, str]:
-    marked = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+    marked = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be", b"@\0": "utf-16-le", b"\0@": "utf-16-be"}
     language = match[1].decode() if (match := _LANGUAGE.search(data)) else "eng"
     own = [encoding for encoding, languages in _ENCODINGS.items() if language in languages]
     # Windows-1252 has typographic apostrophes, and nothing for five bytes.
