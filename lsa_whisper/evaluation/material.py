@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -41,8 +42,8 @@ class Material:
     """Per system, what the models of its transcripts leave out."""
     drafts: list[str] = field(default_factory=list)
     """The references that a model wrote and no person has checked."""
-    unspaced: bool = False
-    """Whether a reference is in a script without spaces between words, each character of which is a word."""
+    unspaced: Counter[bool] = field(default_factory=Counter)
+    """How many utterances of the references are in a script without spaces, each character of which is a word."""
     command: str = ""
     """The command that makes this evaluation again."""
     date: str = field(default_factory=lambda: datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"))
@@ -55,8 +56,8 @@ class Material:
 
     @property
     def unit(self) -> str:
-        """What is counted as a word."""
-        return "character" if self.unspaced else "word"
+        """What is counted as a word in most utterances."""
+        return "character" if self.unspaced[True] > self.unspaced[False] else "word"
 
     def writes_speakers(self, system: str) -> bool:
         """Return whether a system tells speakers apart; true also where the references have one speaker only."""
@@ -79,7 +80,7 @@ class Material:
                 self.names.add(person.name)
             if person is not None and person.corpus:
                 self.corpora[person.corpus] = None
-        self.unspaced = self.unspaced or any(is_unspaced(utterance.body) for utterance in transcript.utterances)
+        self.unspaced.update(is_unspaced(utterance.body) for utterance in transcript.utterances)
         self.languages |= dict.fromkeys(_languages(transcript))
 
     def add_hypothesis(self, system: str, transcript: Transcript) -> None:

@@ -124,7 +124,7 @@ class Evaluation:
 
     def remarks(self) -> Iterator[str]:
         """Yield the limits of the figures, in plain sentences."""
-        if self.material.unspaced:
+        if self.material.unspaced[True]:
             yield gettext("in scripts without spaces (such as Chinese and Japanese), each character counts as a word")
         if self.material.drafts:
             drafts = join_names(self.material.drafts)

@@ -40,8 +40,7 @@ _PHONE = (
 )
 """Also social security numbers and ZIP codes."""
 _DIALLED = "|".join(rf"(?<=\b{word} )" for word in ("call", "dial", "ring", "phone", "zip", "code"))
-_TO = r"(?P<to>\.?\s?[-–]\s?(?=\d{1,2}(?::[0-5]\d|\s?[aApP]\.?\s?[mM]\b))|[-–](?=\d{1,2}(?![\w:/])))?"
-"""Between two times of day."""
+_TILL = r"(?P<to>\.?\s?[-–]\s?(?=\d{1,2}(?::[0-5]\d|\s?[aApP]\.?\s?[mM]\b))|[-–](?=\d{1,2}(?![\w:/])))?"
 _HOTLINES = "911|411"
 """Numbers that are said digit by digit wherever they stand."""
 
@@ -224,9 +223,9 @@ _RULES = tuple((frozenset(signs), re.compile(pattern), speak) for signs, pattern
         rf"(?P<sign>(?<!\S)[-−+])?(?:(?P<first>{_NUMBER})\s?[-–]\s?)?(?P<number>{_NUMBER})\s?[°º]\s?(?P<scale>[CF]\b)?",
         lambda m: f"{_sign(m)} {_until(m)}{_counted(m['number'], 'degree')}{_DEGREES[m['scale'] or '']}"),
     (":", rf"{_BEFORE}(?P<first>)(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?!\d)"
-        r"(?:\s?(?P<half>[aApP]\.?\s?[mM])\b(?:\.(?=,|\s+[a-z0-9]))?|(?=\s?(?P<clock>o'clock)))?" + _TO, _time),
+        r"(?:\s?(?P<half>[aApP]\.?\s?[mM])\b(?:\.(?=,|\s+[a-z0-9]))?|(?=\s?(?P<clock>o'clock)))?" + _TILL, _time),
     ("", rf"{_BEFORE}(?:(?P<first>\d{{1,2}})\s?[-–]\s?)?(?P<hour>\d{{1,2}})(?:\.(?P<minute>[0-5]\d))?(?P<second>)"
-        r"\s?(?P<half>[aApP]\.?[mM])\b" + _TO, _time),
+        r"\s?(?P<half>[aApP]\.?[mM])\b" + _TILL, _time),
     ("", rf"(?<![\w-])(?:{_PHONE})(?![\w-])", lambda m: _digits(m[0])),
     ("1", rf"{_BEFORE}(?:{_HOTLINES}){_AFTER}(?![,.]\d)", lambda m: _digits(m[0])),
     ("", rf"(?=\d)(?i:{_DIALLED})\d{{3,}}(?![\w,.-]\d)\b", lambda m: _digits(m[0])),

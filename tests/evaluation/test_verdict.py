@@ -131,6 +131,11 @@ def test_characters_count_where_words_are_not_separated(say):
     assert only == "perfect makes no error in 56 characters." and "56 spoken characters" in sample
 
 
+def test_words_count_where_only_a_few_utterances_have_no_spaces(say):
+    only, sample = say("perfect", languages=("eng", "eng"), texts=["我要球 .", "I want it .", "he ran ."])
+    assert "64 words" in only and "64 spoken words" in sample
+
+
 def test_three_systems(say):
     comparison, *each, _ = say("silent", "perfect", "wrong")
     assert [text.split()[0] for text in each] == ["silent", "perfect", "wrong"]
