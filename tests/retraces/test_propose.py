@@ -49,7 +49,7 @@ def test_other_languages_get_no_number_of_retraces(form, tmp_path):
     done = mark([path], out=tmp_path / "marked")
     assert normalize(form, "*PAR:\t&-äh ich ich want") in (tmp_path / "marked" / "visit.cha").read_text()
     assert done.files[0].marks is None and str(done).endswith(
-        "visit.cha: no retraces, which are found in English only, 1 utterances already marked"
+        "visit.cha: no retraces, which are found in English only, 1 utterance already marked"
     )
 
 
