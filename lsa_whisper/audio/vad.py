@@ -10,6 +10,7 @@ package itself is never imported, because doing so sets torch to one thread for 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,6 +34,9 @@ _RATE_HZ = 16_000
 _CHUNK = 512  # samples of which the model gives one probability
 _ONSET = 0.4  # the model's defaults of 0.5 and 0.35 lose quiet filled pauses and fragments
 _OFFSET = 0.25
+_lock = threading.Lock()
+_numbers: list[int] = []
+"""For each recording that is heard now, how many threads torch had before."""
 
 
 def detect_speech(name: str, blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> SpeechActivity:
@@ -80,15 +84,17 @@ def _probabilities(blocks: Iterable[npt.NDArray[np.float32]]) -> Iterator[float]
     import torch
 
     stream = SileroStream(str(_weights()))  # one for each recording: it has a state
-    threads = torch.get_num_threads()
     # The parts are so small that sharing them among threads costs more than it saves.
-    torch.set_num_threads(1)
+    with _lock:  # a caller that starts meanwhile must not take the 1 of this one for the number to restore
+        _numbers.append(_numbers[0] if _numbers else torch.get_num_threads())
+        torch.set_num_threads(1)
     try:
         with torch.inference_mode():
             for chunks in _whole_chunks(blocks):
                 yield from stream.probabilities(torch.from_numpy(chunks))
     finally:
-        torch.set_num_threads(threads)
+        with _lock:
+            torch.set_num_threads(_numbers.pop())
 
 
 def _whole_chunks(blocks: Iterable[npt.NDArray[np.float32]]) -> Iterator[npt.NDArray[np.float32]]:

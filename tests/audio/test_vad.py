@@ -80,6 +80,16 @@ def test_silero_and_energy_agree_in_a_quiet_room():
     assert "torchaudio" not in sys.modules and "silero_vad" not in sys.modules
 
 
+def test_recordings_heard_at_once_leave_torch_the_threads_it_had(monkeypatch):
+    monkeypatch.setattr(torch, "set_num_threads", lambda number: threads.append(number))
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads[-1])
+    threads = [7]
+    first, second = (vad._probabilities([silence(0.1)]) for _ in range(2))
+    next(first), next(second)
+    first.close(), second.close()
+    assert threads == [7, 1, 1, 7, 7]
+
+
 @pytest.mark.parametrize("block", [700, 16_000, 100_000])
 def test_probabilities_are_those_of_the_models_own_call(block):
     sound, _ = soundfile.read(TEST, frames=16_000 * 6 + 100, dtype="float32")
