@@ -154,8 +154,7 @@ class AlignmentModel:
     def encode(self, window: npt.NDArray[np.float32]) -> torch.Tensor:
         """Return the encoder's output for a window, ``(1, frames, width)``."""
         with torch.inference_mode():
-            hidden: torch.Tensor = self._model.get_encoder()(self._decoder.features([window])).last_hidden_state
-        return hidden
+            return self._decoder.encode([window])
 
     def text_scores(self, hidden: torch.Tensor, texts: Sequence[Sequence[int]]) -> Iterator[tuple[Scores, Scores]]:
         """Yield for each text the log-probability of each token, and that of the end of text before each and after all.

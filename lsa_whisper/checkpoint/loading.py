@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -40,6 +41,7 @@ class Checkpoint:
         retraces: The weights of a tagger of retraces for each language (ISO 639-3), learned from its training data.
         trim_margin_s: The margin after the sound if it was trained with ``data.trim``, so that the encoder need not see
             its whole context; ``None`` otherwise.
+        in_use: Held by the thread that decodes with the model, whose hooks and encoder are set up for one at a time.
     """
 
     path: str
@@ -52,6 +54,7 @@ class Checkpoint:
     unread: StoredWeights | None = None
     retraces: Mapping[str, TaggerWeights] = field(default_factory=dict)
     trim_margin_s: float | None = None
+    in_use: Any = field(default_factory=threading.Lock, repr=False, compare=False)
 
     @property
     def time_precision_s(self) -> float:

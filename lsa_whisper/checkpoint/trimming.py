@@ -7,9 +7,11 @@ words suffer. The margin depends on the window alone, or the text would depend o
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from lsa_whisper.checkpoint.whisper_constants import CONTEXT_S, TIMESTAMP_STEP_S
@@ -82,6 +84,22 @@ def accept_shorter_inputs(encoder: Any) -> None:
     full = encoder.config.max_source_positions
     encoder.register_forward_pre_hook(functools.partial(_shorten, full), with_kwargs=True)
     encoder.register_forward_hook(functools.partial(_restore, full), always_call=True)
+
+
+@contextmanager
+def shorter_input(encoder: Any, features: Any) -> Iterator[None]:
+    """Let ``encoder`` accept ``features`` in a block as :func:`accept_shorter_inputs` does, also if it is interrupted.
+
+    torch calls no hook after Ctrl-C. The encoder shares its config with the model, whose context others read meanwhile.
+    """
+    config, full = encoder.config, encoder.config.max_source_positions
+    encoder.config = copy.copy(config)
+    try:
+        _shorten(full, encoder, (features,), {})
+        yield
+    finally:
+        _set_positions(encoder, full)
+        encoder.config = config
 
 
 def _shorten(full: int, encoder: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

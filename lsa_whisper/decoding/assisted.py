@@ -56,7 +56,7 @@ class AssistedDecoder(TransformersDecoder):
     def _text_of(self, hidden: torch.Tensor, window: np.ndarray) -> DecodedWindow:
         duration_s = self._duration_s(window)
         limit, count = self._limit(duration_s), 4
-        draft_hidden = self._draft.model.get_encoder()(self._draft.features([window])).last_hidden_state
+        draft_hidden = self._draft.encode([window])
         large, small = (_CachedDecoder(*pair, duration_s) for pair in ((self, hidden), (self._draft, draft_hidden)))
         tokens: list[int] = []
         logprobs: list[float] = []

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from lsa_whisper.checkpoint import Checkpoint
-from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
+from lsa_whisper.checkpoint.trimming import shorter_input
 from lsa_whisper.decoding.beam_search import two_pass_search
 from lsa_whisper.decoding.cross_attention import alignment_heads, cross_attention
 from lsa_whisper.decoding.decoder import DecodedWindow
@@ -30,6 +30,7 @@ from lsa_whisper.decoding.window_decoder import WindowDecoder, log_mel
 class TransformersDecoder(WindowDecoder):
     """Decodes windows with a loaded checkpoint."""
 
+    _checkpoint: Checkpoint
     second: TransformersDecoder | None = None
 
     def __init__(
@@ -54,8 +55,6 @@ class TransformersDecoder(WindowDecoder):
             silence=silence,
             style=style,
         )
-        if checkpoint.trim_margin_s is not None:
-            accept_shorter_inputs(self.model.get_encoder())
         self.rules = DecodingRules(
             checkpoint.tokenizer,
             settings,
@@ -76,7 +75,7 @@ class TransformersDecoder(WindowDecoder):
             )
 
     def _next_logits(self, start: list[int], windows: Sequence[np.ndarray]) -> torch.Tensor:
-        with torch.inference_mode():
+        with self._checkpoint.in_use, torch.inference_mode():
             hidden = self._encoded(windows)
             inputs = torch.tensor([start] * len(windows), device=self.model.device)
             logits: torch.Tensor = self.model(encoder_outputs=(hidden,), decoder_input_ids=inputs).logits[:, -1]
@@ -85,16 +84,15 @@ class TransformersDecoder(WindowDecoder):
     def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         """Return one result per window, in order."""
         batches, texts = self._batches(windows), []
-        with torch.inference_mode():
-            for batch in batches:
+        for batch in batches:
+            with self._checkpoint.in_use, torch.inference_mode():
                 texts.append(self.texts(self._encoded(batch), batch))
         return batches.in_order(texts)
 
     def _encoded(self, windows: Sequence[np.ndarray]) -> torch.Tensor:
-        encoder = self.model.get_encoder()
         hidden: torch.Tensor = self._last.encoded(
             windows,
-            lambda sounds: encoder(self.features(sounds)).last_hidden_state,
+            self.encode,
             lambda states, row, at: torch.cat([states[:at], row, states[at:]]),
             self._input_s,
         )
@@ -158,6 +156,13 @@ class TransformersDecoder(WindowDecoder):
         """Return the log-mel spectra ``(batch, mels, frames)`` of windows with one length of encoder inputs."""
         spectra = log_mel(self._checkpoint.feature_extractor, windows, self._input_s(windows))
         return spectra.to(self.model.device, self.model.dtype)
+
+    def encode(self, windows: Sequence[np.ndarray]) -> torch.Tensor:
+        """Return the encoder's output ``(batch, positions, width)`` for windows with one length of its inputs."""
+        features, encoder = self.features(windows), self.model.get_encoder()
+        with shorter_input(encoder, features):
+            hidden: torch.Tensor = encoder(features).last_hidden_state
+        return hidden
 
     def _times_s(
         self,

@@ -243,8 +243,7 @@ def _decode_windows(loaded: Checkpoint, windows: Sequence[_Window]) -> list[_Att
         sound = window.session.recording.load(window.span)
         (result,) = decoder.decode([sound])
         if result.segments and result.complete:
-            hidden = loaded.model.get_encoder()(decoder.features([sound])).last_hidden_state
-            decoded.append(_AttentionWindow(loaded, window, result, decoder, hidden, sound))
+            decoded.append(_AttentionWindow(loaded, window, result, decoder, decoder.encode([sound]), sound))
     return decoded
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -65,6 +66,33 @@ def test_the_batch_does_not_change_the_text(trimmed, size):
     alone = [TransformersDecoder(checkpoint.load(trimmed), batch_size=1).decode([window])[0] for window in WINDOWS]
     assert any(window.segments for window in alone)
     assert text(TransformersDecoder(checkpoint.load(trimmed), batch_size=size).decode(WINDOWS)) == text(alone)
+
+
+def test_threads_that_share_a_model_find_what_one_finds(trimmed):
+    """Word times are taken by hooks of the model, and its encoder has another length for each batch."""
+    loaded = checkpoint.load(trimmed)
+    windows = [[window] for window in WINDOWS[:5]]
+    decode = TransformersDecoder(loaded, word_times=True).decode
+    alone = list(map(decode, windows))
+    assert any(result.segments for (result,) in alone)
+    with ThreadPoolExecutor(len(windows)) as pool:
+        assert list(pool.map(decode, windows)) == alone
+
+
+def test_ctrl_c_leaves_the_model_its_context(trimmed):
+    loaded = checkpoint.load(trimmed)
+    decoder = TransformersDecoder(loaded)
+    expected = text(decoder.decode(WINDOWS[1:2]))
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    hook = loaded.model.get_encoder().layers[0].register_forward_hook(interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        decoder.decode(WINDOWS[:1])
+    hook.remove()
+    assert loaded.context_s == CONTEXT_S
+    assert text(decoder.decode(WINDOWS[1:2])) == expected
 
 
 def test_ctranslate2_sees_the_same(trimmed, tmp_path, monkeypatch):
