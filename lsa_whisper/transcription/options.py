@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from lsa_whisper.audio.vad import DETECTORS
-from lsa_whisper.chat.checks.participants import speaker_code_fault
+from lsa_whisper.chat.checks.participants import role_fault, speaker_code_fault
+from lsa_whisper.chat.codes import PARTICIPANT_ROLES
 from lsa_whisper.checkpoint.whisper_constants import LOGPROB_THRESHOLD
 from lsa_whisper.decoding.engines import ENGINES, ENGINES_WITH_PROMPT
 from lsa_whisper.decoding.no_speech import NoSpeechRule
 from lsa_whisper.decoding.style import DECODING_STYLES
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.languages import chat_code
+from lsa_whisper.languages import chat_code, is_known
 
 MAX_BEAMS = 50
 """More take minutes for each second of sound."""
@@ -106,6 +107,8 @@ class TranscriptionOptions:
             raise LsaWhisperError("; ".join(problems))
 
     def _problems(self) -> Iterator[str]:
+        if self.language is not None and not self.detects_language and not is_known(self.language):
+            yield f"language {self.language!r} is not known; name it, such as English, en or eng, or say auto or mixed"
         if self.style not in (None, *DECODING_STYLES):
             yield f"style {self.style!r} is not known; choose {' or '.join(DECODING_STYLES)}"
         if self.engine not in ENGINES:
@@ -136,6 +139,8 @@ class TranscriptionOptions:
             yield f"`logprob_threshold={self.logprob_threshold}`: give the logarithm of a probability, so 0 or less"
         if fault := speaker_code_fault(self.speaker):
             yield f"{fault}; use three capital letters, such as CHI"
+        if fault := role_fault(self.role):
+            yield f"{fault}; CHAT's roles are {', '.join(sorted(PARTICIPANT_ROLES))}"
         yield from self._problems_of_roles()
         if self.channel_speakers and self.detects_language:
             yield f"language {self.language} cannot be detected for each channel; name it, or use --channels mix"

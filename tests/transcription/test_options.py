@@ -40,6 +40,18 @@ def test_every_problem_is_reported_at_once():
         Transcriber("models/nano", langauge="eng")
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"language": "Englsih"}, "language 'Englsih' is not known; name it"),
+        ({"role": "Mothr"}, "unknown role 'Mothr'"),
+    ],
+)
+def test_a_transcriber_refuses_what_the_command_refuses(options, message):
+    with pytest.raises(LsaWhisperError, match=message):
+        Transcriber("no/model/is/read", **options)
+
+
 def test_keyword_arguments_change_the_given_options(visit, scripted):
     options = TranscriptionOptions(language="spa", speaker="CHI", role="Target_Child")
     result = Transcriber(scripted, options, language="eng").transcribe(visit)

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Line, Participant, Transcript, Utterance, compose, utterance
-from lsa_whisper.chat.checks.participants import role_fault, speaker_code_fault
-from lsa_whisper.chat.codes import PARTICIPANT_ROLES
 from lsa_whisper.decoding.confidences import WordScores
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.decoding.word_times import adjacent_spans, align_words, spans_of_words
@@ -135,12 +133,8 @@ def verify_header(header: TranscriptHeader, path: Path) -> None:
     """Raise an error if CHAT does not allow such headers in the file at ``path``; called before decoding.
 
     Raises:
-        LsaWhisperError: CHAT does not allow the role, language, speaker or recording name.
+        LsaWhisperError: CHAT does not allow the language, or the name of the recording or of the corpus.
     """
-    if fault := speaker_code_fault(header.speaker):
-        raise LsaWhisperError(f"{path}: {fault}; use three capital letters, such as CHI")
-    if fault := role_fault(header.role):
-        raise LsaWhisperError(f"{path}: {fault}; CHAT's roles are {', '.join(sorted(PARTICIPANT_ROLES))}")
     empty = assemble([], [], labels=Labels(), duration_ms=0, header=header).transcript
     empty.path = str(path)
     if problems := chat.check(empty):

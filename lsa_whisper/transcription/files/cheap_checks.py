@@ -9,7 +9,6 @@ from pathlib import Path
 from lsa_whisper.chat.files import is_transcript, media_name
 from lsa_whisper.errors import DiskError, LsaWhisperError
 from lsa_whisper.formats import FORMATS
-from lsa_whisper.languages import is_known
 from lsa_whisper.system.device import verify_device
 from lsa_whisper.system.disk import unwritable_reason
 from lsa_whisper.system.files import DOCUMENT_SUFFIXES
@@ -20,7 +19,7 @@ _Jobs = Sequence[tuple[Path, Path]]
 
 
 def verify_call(inputs: Sequence[Path], options: TranscriptionOptions) -> None:
-    """Return if no transcript or other text is among the inputs, and language and device can be meant.
+    """Return if no transcript or other text is among the inputs, and the device can be meant.
 
     Raises:
         LsaWhisperError: What is wrong, and what to give instead.
@@ -34,11 +33,6 @@ def verify_call(inputs: Sequence[Path], options: TranscriptionOptions) -> None:
         raise LsaWhisperError(f"{wrong[0]}: is a text, not a recording; name the file with the sound")
     if len(inputs) > 1 and _exists(whole := Path(" ".join(map(str, inputs)))):
         raise LsaWhisperError(f'{whole}: a name with spaces needs quotes; write "{whole}"')
-    language = options.language
-    if language is not None and not options.detects_language and not is_known(language):
-        raise LsaWhisperError(
-            f"language {language!r} is not known; name it, such as English, en or eng, or say auto or mixed"
-        )
     verify_device(options.device)
 
 
