@@ -54,3 +54,25 @@ def test_a_change_by_another_program_is_shown_and_both_versions_kept(visit, serv
     if choice == "#take-foreign":
         press(page, "z")
         assert texts(path)[0][1] == "mine ."
+
+
+@pytest.mark.parametrize("choice", ["#take-foreign", "#keep-own"])
+def test_what_was_typed_before_a_version_is_chosen_stays_and_can_be_saved(visit, serve, chromium, choice):
+    served, path = serve(visit), visit / "test01.cha"
+    page = opened(chromium, served)
+    lines = path.read_bytes().splitlines(keepends=True)
+    first = next(number for number, line in enumerate(lines) if line.startswith(b"*"))
+    path.write_bytes(b"".join([*lines[:first], b"*ADU:\tmore here .\n", *lines[first:]]))
+    page.keyboard.press("ArrowDown")
+    type_text(page, "typed in vain ?")
+    page.wait_for_selector("#conflict:not([hidden])")
+    page.click(choice)
+    page.wait_for_selector("#conflict", state="hidden")
+    settled(page)
+    at = 2 if choice == "#take-foreign" else 1
+    assert texts(path)[at][1] != "typed in vain ?"
+    page.reload()  # which opens the utterance with unsaved text
+    page.wait_for_selector("#list .utterance")
+    assert page.input_value("#text") == "typed in vain ?" and page.inner_text("#place").startswith(f"{at + 1} of")
+    type_text(page, "typed in vain .")
+    assert texts(path)[at][1] == "typed in vain ."

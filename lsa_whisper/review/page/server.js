@@ -47,8 +47,16 @@ export async function reload(text = "") {
   changed("list");
 }
 export async function resolve(action) {
-  const found = await act({ action });
-  if (found.utterances) { load(found); document.getElementById("conflict").hidden = true; say(""); changed("list"); }
+  const before = state.utterances, typed = Object.entries(state.pending), found = await act({ action });
+  if (!found.utterances) return;
+  load(found);
+  for (const [number, text] of typed) {  // what was typed meanwhile stays at its utterance, to be saved or not
+    const same = state.utterances.findIndex((each) => each.start_ms !== null && each.start_ms === before[number]?.start_ms);
+    const place = same < 0 ? Number(number) : same;
+    state.pending[place] = text;
+    act({ action: "pending", number: place, text }, { quiet: true });
+  }
+  document.getElementById("conflict").hidden = true; say(""); changed("list");
 }
 export async function sendActivity(seconds) {
   const found = await act({ action: "activity", seconds }, { quiet: true });
