@@ -6,6 +6,7 @@ import pytest
 from review_page import opened, press
 
 from lsa_whisper import chat
+from lsa_whisper.chat import Participant, compose, utterance
 
 
 @pytest.mark.slow
@@ -18,3 +19,14 @@ def test_the_scripts_write_german(visit, serve, chromium):
     press(page, "?")
     keys = page.locator("#keys").inner_text()
     assert "nächste Äußerung" in keys and "markieren: gefüllte Pause" in keys and "next utterance" not in keys
+
+
+@pytest.mark.slow
+def test_right_to_left_text_is_read_from_the_right(tmp_path, serve, chromium):
+    """A mark before the first word stands at that word, and not at the other end of the line."""
+    lines = [utterance("CHI", "&-אה הילד הולך .", None), utterance("CHI", "the dog goes .", None)]
+    people = [Participant("CHI", "Target_Child")]
+    chat.write(compose(languages=["heb"], participants=people, utterances=lines), tmp_path / "visit.cha")
+    page = opened(chromium, serve(tmp_path))
+    direction = "[...document.querySelectorAll('{}')].map((each) => getComputedStyle(each).direction)"
+    assert page.evaluate(direction.format("#words, #text, #readable, .utterance p + p")) == ["rtl"] * 3 + ["rtl", "ltr"]

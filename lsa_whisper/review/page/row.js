@@ -29,7 +29,7 @@ export function pieces(utterance) {
 export function row(utterance, number, place, total, chosen) {
   const made = element("div", { cls: `utterance ${speakerClass(utterance.speaker)}`, role: "option", id: `u${number}`, "aria-selected": chosen, "aria-posinset": place + 1, "aria-setsize": total });
   made.append(element("p", { cls: "head", text: `${number + 1}  ${clock(utterance.start_ms)}  ${utterance.speaker}  ${gapBefore(number) ? tr("⚠ before it speech and too few words (G)") : ""}  ${utterance.reviewed ? tr("✓ reviewed") : ""}  ${utterance.comment}` }));
-  const text = element("p");
+  const text = element("p", { dir: "auto" });
   for (const piece of pieces(utterance)) text.append(element("span", { text: piece.text, cls: doubtClass(piece.confidence) }));
   made.append(text);
   return made;
