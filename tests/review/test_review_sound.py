@@ -151,3 +151,19 @@ def test_a_video_is_shown_where_the_recording_has_one(visit, serve, chromium):
     page.keyboard.press(" ")
     until(page, "document.getElementById('audio').currentTime > 0.3")
     assert texts(visit / "test01.cha") and not page.wrong
+
+
+@pytest.mark.slow
+def test_a_recording_that_is_missing_or_vanishes_is_named(visit, serve, chromium):
+    served = serve(visit)
+    page = opened(chromium, served)
+    assert not page.is_visible("#message")
+    (visit / "test01.flac").unlink()
+    page.reload()
+    page.wait_for_selector("#list .utterance")
+    page.keyboard.press("Space")
+    page.wait_for_selector("#message:not([hidden])")
+    assert "cannot be read any more" in page.inner_text("#message") and not page.wrong
+    served.kill()
+    page = opened(chromium, serve(visit))
+    assert "recording was not found" in page.inner_text("#message")

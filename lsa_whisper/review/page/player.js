@@ -1,5 +1,6 @@
 // Playing a span of the recording: slower without changing the pitch, in a loop, or on and on.
-import { state, current, choose, clock, onChange } from "./state.js";
+import { state, current, choose, clock, onChange, tr } from "./state.js";
+import { say } from "./server.js";
 const audio = document.getElementById("audio"), loopButton = document.getElementById("loop"), speed = document.getElementById("speed");
 let rest = null, span = null, loop = false, onward = false, offset = 0, clips = false;
 const address = () => `file=${state.file}&sound=${state.sound}`;
@@ -9,7 +10,10 @@ export function openSound() {
   if (!clips) audio.src = `sound?${address()}`;
   audio.preservesPitch = true;
 }
-audio.addEventListener("error", () => { if (!clips && audio.src) { clips = true; if (span) play(...span); } });
+audio.addEventListener("error", () => {
+  if (clips) say(tr("The recording cannot be read any more; look whether it is still there."));
+  else if (audio.src) { clips = true; if (span) play(...span); }
+});
 audio.addEventListener("ended", () => { if (clips && span && position() < Math.min(span[1], state.duration) - 50) play(position(), span[1], { on: onward }); });
 export function position() { return (audio.currentTime + offset) * 1000; }
 export function isPlaying() { return !audio.paused; }

@@ -14,7 +14,7 @@ async function post(body) {
     try {
       return await fetch("action", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
     } catch {
-      saving.textContent = tr("The server does not answer; what you type stays here. Start it again.");
+      saving.textContent = tr("The server does not answer, and nothing is saved. Start it again, and copy what you typed to its new page.");
       await new Promise((done) => setTimeout(done, 1000));
     }
   }

@@ -53,7 +53,7 @@ export async function openTranscript(file) {
   at("start").hidden = true; at("review").hidden = false;
   at("conflict").hidden = !opened.foreign;
   at("title").textContent = opened.name;
-  say(opened.remark);
+  say(opened.remark || (opened.sounds.length ? "" : tr("A recording was not found beside this transcript; nothing can be played.")));
   history.replaceState(null, "", `#${file}`);
   changed("list");
   choose(Number(Object.keys(opened.pending)[0] ?? 0));
