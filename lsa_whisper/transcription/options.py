@@ -70,7 +70,7 @@ class TranscriptionOptions:
     """That speaker's role in ``@Participants`` and ``@ID``, one of CHAT's."""
     roles: str = ""
     """The CHAT codes of several speakers, such as ``CHI,MOT``: a child is told by pitch, others by how long they speak.
-    Without speaker turns, they are found as by ``speakers="auto"``."""
+    Only :func:`lsa_whisper.transcribe` knows speaker turns; without, it finds them as by ``speakers="auto"``."""
     corpus_name: str = ""
     """Corpus name in ``@ID``; if empty, the name of the recording's folder."""
     word_times: bool | None = None

@@ -177,7 +177,10 @@ class Transcriber:
         Raises:
             AudioError: The recording does not exist or cannot be decoded.
             CheckpointError: The calibration next to the model cannot be read.
+            LsaWhisperError: The options name ``roles``, which need speaker turns.
         """
+        if self._options.roles:
+            raise LsaWhisperError("`roles` need speaker turns, which `lsa_whisper.transcribe` finds; call it instead")
         if not isinstance(recording, Recording):
             recording = Recording.open(recording, channel=self._options.channel_index)
         calibration = load_calibration(self._model)

@@ -82,3 +82,8 @@ def test_unknown_times_and_confidences_are_none():
     first, second = result.words
     assert (first.start_ms, first.confidence) == (None, None) and round(second.confidence, 2) == 0.61
     assert result.utterances[0].start_ms is None and round(result.utterances[0].confidence, 2) == 0.61
+
+
+def test_a_transcriber_does_not_ignore_roles(scripted, visit):
+    with pytest.raises(LsaWhisperError, match=r"need speaker turns, which `lsa_whisper\.transcribe` finds"):
+        Transcriber(scripted, roles="CHI,MOT").transcribe(visit)
