@@ -6,10 +6,14 @@ import inspect
 import pydoc
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import lsa_whisper
+from lsa_whisper.errors import LsaWhisperError
+
+SESSION = Path(__file__).resolve().parents[1] / "corpora" / "storybook" / "test" / "test01.cha"
 
 
 def python(code):
@@ -42,3 +46,9 @@ def test_help_of_a_public_function_shows_its_parameters(name):
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'transcribble'"):
         lsa_whisper.transcribble  # noqa: B018
+
+
+def test_one_path_may_stand_for_a_list_of_one(tmp_path):
+    assert lsa_whisper.evaluate(str(SESSION), str(SESSION)).systems["test01"].word_errors_verbatim.rate == 0
+    with pytest.raises(LsaWhisperError, match=r"^nowhere: no such corpus folder"):
+        lsa_whisper.prepare("nowhere", str(tmp_path / "out"))

@@ -16,7 +16,7 @@ from lsa_whisper.chat.files import is_transcript
 from lsa_whisper.corpus.files import RecordingIndex
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import AudioError, CorpusError, DiskError, LsaWhisperError
-from lsa_whisper.system.files import FailedFile, list_files
+from lsa_whisper.system.files import FailedFile, list_files, paths_of
 from lsa_whisper.system.own_files import verify_inside
 from lsa_whisper.version import __version__
 
@@ -48,7 +48,7 @@ def find_transcripts(
         CorpusError: A path does not exist or holds no transcript, two results would have one path, or ``audio`` is
             one recording for several transcripts.
     """
-    inputs = [Path(place) for place in ([transcripts] if isinstance(transcripts, str | Path) else transcripts)]
+    inputs = paths_of(transcripts)
     jobs: dict[Path, AlignmentJob] = {}
     roots = {transcript: place for place in inputs for transcript in _transcripts(place, folder)}
     for (path, within), root in roots.items():

@@ -30,6 +30,7 @@ from lsa_whisper.scoring.speakers import require_meeteval
 from lsa_whisper.scoring.system import System
 from lsa_whisper.scoring.timing import COLLAR_MS
 from lsa_whisper.scoring.words import has_disfluency_marks, mark_from_words
+from lsa_whisper.system.files import paths_of
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 
@@ -45,8 +46,8 @@ _EVERY_S = 10.0
 
 @private_umask()
 def evaluate(
-    reference: Path,
-    hypotheses: Sequence[Path] = (),
+    reference: Path | str,
+    hypotheses: Sequence[Path | str] | Path | str = (),
     *,
     out: Path | None = None,
     names: Sequence[str] = (),
@@ -107,7 +108,8 @@ def evaluate(
         typed=verbatim_benchmark.MODE in as_,
         speakers=speaker_errors,
     )
-    files = pair_files(Path(reference), [Path(path) for path in hypotheses], names)
+    hypotheses = paths_of(hypotheses)
+    files = pair_files(Path(reference), hypotheses, names)
     evaluation = replace(_scored(Path(reference), files, samples, options, group), decide=decide)
     typed: list[tuple[str, object, object]] = [
         *(("--name", name, None) for name in names),

@@ -24,7 +24,7 @@ from lsa_whisper.preparation.spliced_session import profile_of
 from lsa_whisper.preparation.statistics import Prepared
 from lsa_whisper.splice import read_profile
 from lsa_whisper.system.disk import disk_error_reason
-from lsa_whisper.system.files import FailedFile
+from lsa_whisper.system.files import FailedFile, paths_of
 from lsa_whisper.system.lock import write_lock
 from lsa_whisper.system.own_files import own_folder
 from lsa_whisper.system.terminal import with_progress_bar
@@ -37,8 +37,8 @@ _Find = Callable[[Path], tuple[list[Session], list[FailedFile]]]
 
 @private_umask()
 def prepare(
-    corpora: Sequence[Path],
-    out: Path,
+    corpora: Sequence[Path | str] | Path | str,
+    out: Path | str,
     *,
     labels: str = "chat",
     speaker_codes: bool = False,
@@ -116,7 +116,7 @@ def prepare(
             split that has sessions has no usable utterance; or a transcript that is to be relabelled has no times.
         LsaWhisperError: ``labels`` is not a label style.
     """
-    style = Labels.from_name(labels)
+    style, out = Labels.from_name(labels), Path(out)
     options = PrepareOptions(
         labels=dataclasses.replace(style, roles=speaker_codes or style.roles),
         context_s=context_s,
@@ -133,12 +133,12 @@ def prepare(
         relabel_threshold=relabel_threshold if relabel is not None else None,
     )
     _check(out, options, shards, processes)
-    relabelling = Relabelling.of(options.relabel, relabel_threshold, Path(out)) if options.relabel is not None else None
+    relabelling = Relabelling.of(options.relabel, relabel_threshold, out) if options.relabel is not None else None
     given = read_profile(splice_profile) if splice_profile else None
     find = partial(discover, media=audio, card=card, repair_bullets=repair_bullets, speaker_from=speaker_from)
-    listed = partial(discover_listed, out=Path(out), media=audio, card=card, speaker_from=speaker_from)
-    sessions, skipped_files, absent = _discover(corpora, card, find, listed)
-    copies = Path(out).absolute() / RELABELLED_FOLDER
+    listed = partial(discover_listed, out=out, media=audio, card=card, speaker_from=speaker_from)
+    sessions, skipped_files, absent = _discover(paths_of(corpora), card, find, listed)
+    copies = out.absolute() / RELABELLED_FOLDER
     sessions = [session for session in sessions if not session.path.absolute().is_relative_to(copies)]
     splits, notes = ([session.split or "train" for session in sessions], []) if train_only else assign_splits(sessions)
     notes += [*absent, *grouping_notes(sessions), *recording_notes(sessions)]
@@ -146,7 +146,6 @@ def prepare(
     pairs = list(zip(sessions, splits, strict=True))
     if relabelling:
         relabelling.verify(pairs)
-    out = Path(out)
     try:
         with write_lock(out / SUMMARY):
             own_folder(out / PARTS_FOLDER)
@@ -195,7 +194,7 @@ def _finish_parts(
 
 
 def _check(out: Path, options: PrepareOptions, shards: int, processes: int) -> None:
-    if Path(out).exists() and not Path(out).is_dir():
+    if out.exists() and not out.is_dir():
         raise CorpusError(f"{out}: is a file; choose an output folder")
     if not 1 <= options.context_s <= 30:
         raise CorpusError(f"`context_s={options.context_s}`: the context must be between 1 and 30 seconds")
@@ -226,7 +225,7 @@ def _discover(
     skipped_files: list[FailedFile] = []
     card_ids: set[tuple[str, str]] = set()
     for folder in corpora:
-        found, without = (listed if is_listed(Path(folder)) else find)(Path(folder))
+        found, without = (listed if is_listed(folder) else find)(folder)
         if not found:
             first = f"; {without[0].path}: {without[0].reason.removeprefix(f'{without[0].path}: ')}" if without else ""
             raise CorpusError(f"{folder}: no transcript has a readable recording{first}")

@@ -8,7 +8,7 @@ inputs make one result (``prepare``), the exit code is 0 when that result was wr
 from __future__ import annotations
 
 import os
-from collections.abc import Sized
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +26,15 @@ class FailedFile:
     path: Path
     reason: str
     took_s: float = field(default=0.0, compare=False)
+
+
+def paths_of(places: Sequence[Path | str] | Path | str) -> list[Path]:
+    """Return several files or folders, or a single one, as paths.
+
+    >>> paths_of("visit") == paths_of(["visit"]) == [Path("visit")]
+    True
+    """
+    return [Path(place) for place in ([places] if isinstance(places, str | Path) else places)]
 
 
 def failure_exit_code(failed: Sized) -> int:

@@ -25,7 +25,7 @@ from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.decoding.expected_words import read_expected_words
 from lsa_whisper.decoding.style import coverage_of, decoding_style, is_stock
 from lsa_whisper.errors import AudioError, LsaWhisperError, printable
-from lsa_whisper.system.files import FailedFile
+from lsa_whisper.system.files import FailedFile, paths_of
 from lsa_whisper.system.table import read_table
 from lsa_whisper.system.task_scheduler import EXPECTED_ERRORS, TaskError, TaskResult, WorkerFunction
 from lsa_whisper.system.terminal import print_progress
@@ -103,7 +103,8 @@ def transcribe(
         review: CSV file for the least confident words and utterances; rows of earlier calls stay.
         log: File to append a line to for each recording.
         processes: Recordings processed in parallel; does not affect the transcripts. Default: one per GPU, or one
-            without a GPU (on a Ray cluster, one per core).
+            without a GPU (on a Ray cluster, one per core). A script that uses more than one must guard the call with
+            ``if __name__ == "__main__"``, as multiprocessing requires.
         ray: Address of a Ray cluster to run on; ``local`` starts one on this machine. Every machine must see
             recordings, model and transcripts under the same paths.
         rename_media: Where CLAN cannot read a recording's name in ``@Media``, write the transcript under a name that
@@ -127,7 +128,7 @@ def transcribe(
     if processes is not None and processes < 1:
         raise LsaWhisperError(f"processes is {processes}; give 1 or more")
     closed: list[FailedFile] = []
-    paths = [*map(Path, [inputs] if isinstance(inputs, str | Path) else inputs)]
+    paths = paths_of(inputs)
     verify_call(paths, options)
     out_place, single = out_folder(paths, Path(out) if out else None)
     jobs = [(audio, single or target) for audio, target in find_jobs(paths, out_place, closed=closed)]
