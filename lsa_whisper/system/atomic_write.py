@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterator
@@ -47,6 +48,8 @@ def atomic_file(path: Path, *, own: bool = False) -> Iterator[BinaryIO]:
                 file.flush()
                 os.fsync(file.fileno())
             with _naming(path):
+                if path.is_dir():  # a link to a folder would be replaced itself
+                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
                 os.replace(temporary, final, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
             with suppress(FileNotFoundError):

@@ -63,6 +63,14 @@ def test_a_link_at_the_end_is_replaced_not_followed(secret, tmp_path):
     assert path.read_text() == "new" and not path.is_symlink()
 
 
+def test_a_link_to_a_folder_is_no_file_to_replace(tmp_path):
+    link = tmp_path / "visits"
+    link.symlink_to(tmp_path)
+    with pytest.raises(IsADirectoryError, match="visits"):
+        replace_file("x", link)
+    assert link.is_symlink() and [*tmp_path.iterdir()] == [link]
+
+
 def test_a_planted_lock_link_is_a_one_line_error(secret, tmp_path, pytestconfig):
     recording = pytestconfig.rootpath / STORY / "dev01.flac"
     lock._lock_path(tmp_path / "dev01.cha").symlink_to(secret.with_name("new"))
