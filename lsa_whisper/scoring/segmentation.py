@@ -1,7 +1,8 @@
 """Utterance boundaries: whether the hypothesis has them (and pauses) between the same words as the reference.
 
 Convention: a gap of the reference matches a gap of the hypothesis if no aligned word lies between them. The ends of a
-file do not count (they always match), and each gap matches at most one other.
+file do not count (they always match), and each gap matches at most one other. An utterance of the reference that is all
+``xxx`` or ``www``, for which the hypothesis has no word, is passed over: of the hypothesis, such words are left out.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lsa_whisper.scoring.align import UNALIGNED, Alignment
 from lsa_whisper.scoring.counts import Detections
@@ -17,7 +19,10 @@ from lsa_whisper.scoring.words import FileWords
 
 def boundaries(reference: FileWords, hypothesis: FileWords, alignment: Alignment) -> Detections:
     """Return the detections of utterance boundaries."""
-    return compare_gaps(_boundaries(reference), _boundaries(hypothesis), alignment)
+    heard = ~reference.unintelligible | (alignment.to_hypothesis != UNALIGNED)
+    spoken = np.flatnonzero(np.isin(reference.utterance_of, reference.utterance_of[heard]))
+    everything = np.arange(len(hypothesis.words))
+    return compare_gaps(_boundaries(reference, spoken), _boundaries(hypothesis, everything), alignment)
 
 
 def compare_gaps(reference: Sequence[int], hypothesis: Sequence[int], alignment: Alignment) -> Detections:
@@ -57,6 +62,6 @@ def _ranges(alignment: Alignment) -> tuple[list[int], list[int]]:
     return list(np.maximum.accumulate(before)), list(np.minimum.accumulate(after[::-1])[::-1])
 
 
-def _boundaries(words: FileWords) -> list[int]:
-    """Return the gaps where one utterance ends and the next begins."""
-    return [int(gap) for gap in np.flatnonzero(np.diff(words.utterance_of)) + 1]
+def _boundaries(words: FileWords, spoken: NDArray[np.int64]) -> list[int]:
+    """Return the gaps where one utterance ends and the next begins, as the words at ``spoken`` show them."""
+    return [int(gap) for gap in spoken[1:][np.diff(words.utterance_of[spoken]) > 0]]

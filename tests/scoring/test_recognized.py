@@ -10,6 +10,7 @@ from scored_transcripts import write_transcript
 from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.evaluation import evaluate
+from lsa_whisper.scoring.counts import Detections
 from lsa_whisper.scoring.groups import ParsedTranscript
 from lsa_whisper.scoring.score_file import score_file
 from lsa_whisper.timespan import TimeSpan
@@ -112,6 +113,20 @@ def test_xxx_excuses_as_many_words_as_fit_into_its_time(seconds, excused):
     span = TimeSpan(0, int(seconds * 1000))
     found = errors([("xxx .", span), ("yes .", TimeSpan(20_000, 21_000))], [INVENTED])
     assert (found.excluded_hypothesis, found.insertions) == (excused, 12 - excused)
+
+
+@pytest.mark.parametrize("tier", ["xxx .", "www .", "yyy xxx ."])
+def test_identical_transcripts_have_the_same_boundaries(tier):
+    side = ParsedTranscript([chat.utterance("CHI", text) for text in (tier, "hi .", tier, "the dog .", tier)], {})
+    assert score_file("a", side, side).boundaries == Detections(1)
+
+
+def test_the_boundaries_of_xxx_count_where_the_hypothesis_has_words_for_it():
+    sides = (
+        ParsedTranscript([chat.utterance("CHI", text) for text in ("hi .", tier, "the dog .")], {})
+        for tier in ("xxx .", "yes .")
+    )
+    assert score_file("a", *sides).boundaries == Detections(2)
 
 
 def test_several_xxx_excuse_more():
