@@ -12,7 +12,7 @@ Conventions for disfluencies that a system transcribed in words but did not mark
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -50,12 +50,14 @@ def with_recognized(
     """Return the hypothesis with the unmarked disfluencies that the reference has at the same words.
 
     The hypothesis has its own marks only. ``from_words`` marks an utterance from its words; ``None`` if nothing is to
-    be recognized.
+    be recognized. Copies of a cut-off beginning are cut-off words or a part-word repetition, as the reference has them.
     """
+    hypothesis = replace(hypothesis, events=tuple(_with_cuts_of(reference, hypothesis.events, alignment)))
     if from_words is None:
         return hypothesis
     missed = {kind: _missed(reference, hypothesis, alignment, kind) for kind in INFERRED_FROM_WORDS}
-    candidates = _candidates(hypothesis, _utterances(hypothesis, alignment, missed.values()), from_words)
+    unmarked = _candidates(hypothesis, _utterances(hypothesis, alignment, missed.values()), from_words)
+    candidates = list(_with_cuts_of(reference, unmarked, alignment))
     accepted: list[Event] = []
     for kind, expected in missed.items():
         of_kind = [event for event in candidates if event.kind is kind]
@@ -66,6 +68,22 @@ def with_recognized(
     events = sorted((*hypothesis.events, *accepted), key=lambda event: (event.start, event.end))
     marked = replace(hypothesis, events=tuple(events))
     return replace(marked, fluent=tuple(_fluent(marked, accepted)))
+
+
+def _with_cuts_of(reference: FileWords, events: Sequence[Event], alignment: Alignment) -> Iterator[Event]:
+    """Yield ``events`` of the hypothesis; of ``&+st &+st stop`` and ``↫st-st↫stop``, what the reference has."""
+    cuts, own = ({e.start for e in side if e.kind is Disfluency.FRAGMENT} for side in (reference.events, events))
+    for event in reference.events:
+        copies = alignment.to_hypothesis[event.start : event.end].tolist()
+        if event.kind is Disfluency.PART_WORD_REPETITION and len(copies) > 1 and own.issuperset(copies):
+            yield Event(event.kind, copies[0], copies[-1] + 1, iterations=event.iterations)
+            own.difference_update(copies)
+    for event in events:
+        copies = alignment.to_reference[event.start : event.end].tolist()
+        if event.kind is Disfluency.PART_WORD_REPETITION and len(copies) > 1 and cuts.issuperset(copies):
+            yield from (Event(Disfluency.FRAGMENT, at, at + 1) for at in range(event.start, event.end))
+        elif event.kind is not Disfluency.FRAGMENT or event.start in own:
+            yield event
 
 
 def _missed(reference: FileWords, hypothesis: FileWords, alignment: Alignment, kind: Disfluency) -> list[Event]:
@@ -92,7 +110,7 @@ def _candidates(
     for number, start, end in zip(utterances, starts, ends, strict=True):
         own = file_words([from_words(hypothesis.utterances[number])], keep_unintelligible=False)
         if len(own.words) == end - start:
-            events += [event.moved(start) for event in own.events if event.kind in INFERRED_FROM_WORDS]
+            events += [event.moved(start) for event in own.events]
     return [event for event in events if not marked[event.start : event.end].any()]
 
 
@@ -139,7 +157,7 @@ def score_file(
     expected, actual = file_words(reference.utterances), file_words(other.utterances, keep_unintelligible=False)
     alignment = wer.align_verbatim(expected, actual)
     written = Counter(event.kind for event in actual.events)
-    if (complete := with_recognized(expected, actual, alignment, other.from_words)) is not actual:
+    if (complete := with_recognized(expected, actual, alignment, other.from_words)).events != actual.events:
         actual, alignment = complete, wer.align_verbatim(expected, complete)
     utterances = wer.utterance_of_columns(alignment, expected, actual)
     disfluency = score_disfluencies(expected, actual, alignment)

@@ -93,6 +93,20 @@ def test_what_neither_transcript_marks_is_no_false_alarm(tmp_path):
     assert not system.disfluency.together.false_positives and not system.word_errors_fluent.errors
 
 
+@pytest.mark.parametrize("texts", [["st- st- stop ."], ["st- st- stop .", "&-um yes ."], ["↫st-st↫stop ."]])
+def test_cut_off_copies_before_a_word_are_found_as_the_cut_off_words_of_the_reference(tmp_path, texts):
+    found = evaluated(tmp_path, texts, ["&+st &+st stop .", "&-um yes ."][: len(texts)]).disfluency
+    assert (found[Disfluency.FRAGMENT], found.fragment_exact) == (Detections(2), Detections(2))
+    assert not found[Disfluency.PART_WORD_REPETITION].hypothesis_events
+
+
+@pytest.mark.parametrize("text", ["&+st &+st stop .", "&+st (.) &+st stop .", "↫st-st↫stop ."])
+def test_cut_off_copies_before_a_word_are_found_as_a_part_word_repetition_of_the_reference(tmp_path, text):
+    found = evaluated(tmp_path, [text, "s:o yes ."], ["↫st-st↫stop .", "s:o yes ."]).disfluency
+    assert found[Disfluency.PART_WORD_REPETITION] == Detections(1)
+    assert not found[Disfluency.FRAGMENT].hypothesis_events
+
+
 def errors(reference, hypothesis):
     def side(texts):
         return ParsedTranscript([chat.utterance("CHI", *each) for each in texts], {})
