@@ -19,7 +19,7 @@ from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.manifests import is_manifest_row, manifest_rows, manifest_sources
 from lsa_whisper.formats.reading.recognizers import RECOGNIZERS
-from lsa_whisper.formats.reading.recognizers.fields import field_of, rows, speaker_name
+from lsa_whisper.formats.reading.recognizers.fields import field_of, rows, speaker_name, text_of
 from lsa_whisper.formats.reading.recognizers.label_studio import is_tasks, task_sources
 from lsa_whisper.formats.reading.recognizers.turn_list import are_turns
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds, without_damaged_times
@@ -160,6 +160,7 @@ def _recording(document: Any, place: str) -> Source:
         )
     language = document.get("language")
     source.language = language if isinstance(language, str) and language else None
+    source.full_text = text_of(document, "text")
     if isinstance(document.get("utterances"), list) and isinstance(document.get("participants"), Mapping):
         _own(document, source, place)
     elif isinstance(document.get("segments"), list):

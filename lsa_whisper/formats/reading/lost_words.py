@@ -10,6 +10,7 @@ from lsa_whisper.chat import Line, Transcript
 from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.formats.reading.source import Source
 from lsa_whisper.formats.reading.tags import chat_of, uncertain_words, unescaped
+from lsa_whisper.labels import letters_of
 
 _WORD = re.compile(r"(?<![\w°£$€%])[^\W\d_]+(?:'[^\W\d_]+)*(?![^\W_])|(?<=_)[^\W\d_]+")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
@@ -30,8 +31,9 @@ def lost_words(source: Source, transcript: Transcript) -> tuple[int, int, str]:
     Words are compared without marks. Numbers in digits, tags and descriptions of sounds become other words, and are not
     looked for.
     """
-    texts = [_plain(turn.text) for turn in source.spoken]
-    original, present = _counted(texts), _counted(_texts_of(transcript))
+    texts, whole = [_plain(turn.text) for turn in source.spoken], _plain(source.full_text)
+    longer = len(letters_of(whole)) > len(letters_of(" ".join(texts)))
+    original, present = _counted(texts) | _counted([whole] * longer), _counted(_texts_of(transcript))
     missing = original - present
     for word in _NO_WORDS:
         del missing[word]

@@ -73,6 +73,7 @@ class Source:
         shares_times: Whether the sentences of a text may share its time by length; not where audio is cut by it.
         notes: What a person should know, in sentences.
         losses: What was left out, in sentences.
+        full_text: The text in one piece, where a file has it beside its parts, which may lack some of it.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Source:
     shares_times: bool = True
     notes: list[str] = field(default_factory=list)
     losses: list[str] = field(default_factory=list)
+    full_text: str = ""
 
 
 def shared_spans(span: TimeSpan | None, texts: Sequence[str]) -> list[TimeSpan | None]:

@@ -252,6 +252,43 @@ def test_words_and_times(name, tmp_path):
         assert times == [(word, round(1000 * start), round(1000 * end)) for word, start, end in WORDS]
 
 
+SHORT = [{"text": word, "word": word, "start": start, "end": end} for word, start, end in WORDS]
+WHOLE = "Uh, the the dog ran. We all slept."
+LACKING = {
+    "AssemblyAI": {"acoustic_model": "best", "text": WHOLE, "words": SHORT},
+    "OpenAI": {"text": WHOLE, "words": SHORT},
+    "Whisper": {"text": WHOLE, "segments": [{"text": "Uh, the the dog ran.", "start": 0, "end": 2}]},
+    "Deepgram": {"results": {"channels": [{"alternatives": [{"transcript": WHOLE, "words": SHORT}]}]}},
+    "Google": {
+        "results": [
+            {"alternatives": [{"transcript": WHOLE, "words": [{"word": "Uh,", "startTime": "0s", "endTime": "1s"}]}]},
+            {"alternatives": [{"transcript": "", "words": [{"word": "the the dog ran", "endTime": "2s"}]}]},
+        ]
+    },
+    "AWS": {
+        "results": {
+            "transcripts": [{"transcript": WHOLE}],
+            "items": [
+                {"start_time": str(start), "end_time": str(end), "alternatives": [{"content": word}]}
+                for word, start, end in WORDS
+            ],
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("name", LACKING)
+def test_words_that_the_whole_text_has_alone_are_lost(name, tmp_path):
+    assert read(tmp_path, LACKING[name]).lost_words == 3
+    complete = json.dumps(LACKING[name]).replace(" We all slept.", "")
+    assert read(tmp_path, complete).lost_words == 0
+
+
+def test_a_whole_text_in_one_piece_loses_nothing(tmp_path):
+    words = [{"text": sign, "start": at, "end": at + 1} for at, sign in enumerate("我喜欢狗")]
+    assert read(tmp_path, {"text": "我喜欢狗。", "words": words, "language_code": "zh"}).lost_words == 0
+
+
 def test_tokens_of_whisper_cpp_are_words(tmp_path):
     segment = {"offsets": {"from": 0, "to": 800}, "text": " Uh, the the dog ran.", "tokens": tokens(1)}
     found = read(tmp_path, {"transcription": [segment]})

@@ -34,9 +34,9 @@ def read_aws(document: Mapping[str, Any], source: Source, place: str) -> None:
     results = document["results"]
     source.language = text_of(results, "language_code") or None
     source.spoken = utterances_of(_aws_words(results, place), source.language)
-    if not source.spoken:
-        whole = (text_of(row, "transcript") for row, _ in rows(results.get("transcripts"), f"{place}: transcript"))
-        source.spoken = [SpokenText("", text, place=place) for text in whole if text]
+    whole = [text_of(row, "transcript") for row, _ in rows(results.get("transcripts"), f"{place}: transcript")]
+    source.full_text = " ".join(whole)
+    source.spoken = source.spoken or [SpokenText("", text, place=place) for text in whole if text]
 
 
 def _aws_words(results: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
@@ -158,6 +158,7 @@ def read_google(document: Mapping[str, Any], source: Source, place: str) -> None
     """Add the utterances of the best alternatives; with speakers, those of the last result, which has all words."""
     results = list(rows(_google_results(document), f"{place}: result"))
     best = [(first(result.get("alternatives"), here), here) for result, here in results]
+    source.full_text = " ".join(text_of(choice, "transcript") for choice, _ in best).replace(_HESITATION, "uh")
     languages = (text_of(result, "languageCode", "language_code") for result, _ in results)
     source.language = next(filter(None, languages), None)
     labels = (
@@ -169,11 +170,8 @@ def read_google(document: Mapping[str, Any], source: Source, place: str) -> None
     words = [
         list(_google_words(choice, here, speakers, name)) for (choice, here), name in zip(best, names, strict=True)
     ]
-    if (
-        words
-        and any(word.speaker for word in words[-1])
-        and not any(word.speaker for group in words[:-1] for word in group)
-    ):
+    named = [any(word.speaker for word in group) for group in words]
+    if any(named[-1:]) and not any(named[:-1]):
         best, words = best[-1:], words[-1:]
     ends = [
         seconds_of(field_of(result, "resultEndTime", "result_end_time", "resultEndOffset")) for result, _ in results

@@ -30,10 +30,9 @@ def read_deepgram(document: Mapping[str, Any], source: Source, place: str) -> No
         source.language = source.language or text_of(channel, "detected_language") or None
         best = first(channel.get("alternatives"), f"{here}, alternative")
         name = f"channel {number + 1}" if len(channels) > 1 else ""
-        spoken = utterances_of(_deepgram_words(best, name, here), source.language) or list(
-            _deepgram_sentences(best, name, here)
-        )
-        text = text_of(best, "transcript")
+        words, text = _deepgram_words(best, name, here), text_of(best, "transcript")
+        source.full_text += f" {text}"
+        spoken = utterances_of(words, source.language) or [*_deepgram_sentences(best, name, here)]
         source.spoken += spoken or ([SpokenText(name, text, place=here)] if text else [])
     if not source.spoken:
         source.spoken = list(_deepgram_utterances(results, place))
