@@ -73,9 +73,8 @@ def _segment_words(words: Any, place: str) -> Iterator[tuple[str, TimeSpan | Non
 def chunk_utterances(chunks: Sequence[Any], place: str, language: str | None = None) -> Iterator[SpokenText]:
     """Yield the utterances of a pipeline's ``chunks``, which are words or sentences."""
     words: list[RecognizedWord] = []
-    for number, chunk in enumerate(chunks, start=1):
-        here = f"{place}: chunk {number}"
-        if not isinstance(chunk, Mapping) or not isinstance(chunk.get("text"), str):
+    for chunk, here in rows(chunks, f"{place}: chunk"):
+        if not isinstance(chunk.get("text"), str):
             raise FormatError(f"{here}: has no text; write the file again")
         times = chunk.get("timestamp")
         start, end = times if isinstance(times, list | tuple) and len(times) == 2 else (None, None)
@@ -158,8 +157,7 @@ def _recording(document: Any, place: str) -> Source:
         raise FormatError(
             f"{place}: is not a transcript of a speech recognizer; it holds {type(document).__name__} only"
         )
-    language = document.get("language")
-    source.language = language if isinstance(language, str) and language else None
+    source.language = text_of(document, "language") or None
     source.full_text = text_of(document, "text")
     if isinstance(document.get("utterances"), list) and isinstance(document.get("participants"), Mapping):
         _own(document, source, place)
@@ -199,9 +197,8 @@ def _own(document: Mapping[str, Any], source: Source, place: str) -> None:
     languages = document.get("languages") or [None]
     source.language = languages[0] if isinstance(languages, list) and isinstance(languages[0], str) else None
     source.headers = _own_headers(document, source)
-    for number, entry in enumerate(document["utterances"]):
-        here = f"{place}: utterance {number + 1}"
-        if not isinstance(entry, Mapping) or not isinstance(entry.get("chat"), str):
+    for entry, here in rows(document["utterances"], f"{place}: utterance"):
+        if not isinstance(entry.get("chat"), str):
             raise FormatError(f"{here}: has no text 'chat'; write the file again")
         words = entry.get("words") if isinstance(entry.get("words"), list) else []
         word_times = tuple(

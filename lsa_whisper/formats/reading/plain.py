@@ -22,7 +22,7 @@ from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.cues import milliseconds
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.line_forms import chat_tiers, cut_before, in_one_form, with_colon, without_numbers
-from lsa_whisper.formats.reading.source import Source, SpokenText, shared_spans
+from lsa_whisper.formats.reading.source import Source, SpokenText, shared_spans, span_of_seconds, without_damaged_times
 from lsa_whisper.formats.reading.tab_rows import read_rows
 from lsa_whisper.timespan import TimeSpan
 
@@ -57,6 +57,8 @@ _MIN_SHARE = 0.15
 _TIME_OF_DAY_MS = 3_600_000
 """No recording begins with an hour without speech: a later first time is one of the day."""
 
+_BULLET = re.compile(r"(?<=[.?!])[ \t]*\x15?(\d{1,9})_(\d{2,9})\x15?[ \t]*$", re.MULTILINE)
+"""The times of CHAT, with or without their control characters."""
 _SPAN = re.compile(r"([\d:]+(?:[.,]\d{1,3})?)\s*-->\s*[\d:.,]+")
 _PERSON = re.compile(r"[A-ZÀ-Þ][\w.'’,-]*(?: [A-ZÀ-Þ0-9(][\w.'’)-]*){0,4}")
 _Turn = tuple[int, str, int, list[str]]
@@ -170,7 +172,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     text = decode_bytes(data, place)
     lines = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     source = Source(Path(place).stem)
-    if tiers := chat_tiers(text, place):
+    if tiers := chat_tiers(_BULLET.sub(" \x15\\1_\\2\x15", text), place):
         source.spoken, source.notation = tiers, "chat"
         return [source]
     if read_rows(lines, place, source, conventions):
@@ -197,11 +199,14 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         names = {split_speaker(line)[0] for _, line in lines}
         lines = [(number, part) for number, line in lines for part in cut_before(names, [line])]
     speaker = ""
-    for number, line in lines:
-        name, text = split_speaker(line) if has_names else ("", line)
-        speaker = name or speaker
-        if text:
-            source.spoken.append(SpokenText(speaker, text, place=f"{place}:{number}"))
+    with without_damaged_times(source.notes):
+        for number, line in lines:
+            name, text = split_speaker(line) if has_names else ("", line)
+            speaker, here = name or speaker, f"{place}:{number}"
+            if text:
+                at = _BULLET.search(text)
+                span = span_of_seconds(int(at[1]) / 1000, int(at[2]) / 1000, here) if at else None
+                source.spoken.append(SpokenText(speaker, _BULLET.sub("", text), span, place=here))
     return [source] if source.spoken else []
 
 

@@ -10,6 +10,7 @@ import pytest
 from lsa_whisper.formats.reading import ReadingOptions, read_transcripts
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.notation import plain_to_chat
+from lsa_whisper.timespan import TimeSpan
 
 
 def tiers(text, **options):
@@ -208,3 +209,17 @@ def test_a_line_of_very_many_signs_takes_time_by_its_length(sign, tmp_path):
 def test_sounds_within_words_and_answers_are_no_events(text, tier, tmp_path):
     found = read(tmp_path, f"{text}\n", "a.txt").transcript
     assert [each.text for each in found.utterances] == [tier]
+
+
+@pytest.mark.parametrize("bullet", ["100_900", "\x15100_900\x15"])
+@pytest.mark.parametrize("below", ["", "%com:\tpoints\n"])
+def test_times_of_chat_without_headers_are_times(bullet, below, tmp_path):
+    found = read(tmp_path, f"*CHI:\tthe dog . {bullet}\n{below}*MOT:\tit is . 1000_1900\n*CHI:\tno .\n", "a.txt")
+    said = [(each.text, each.span) for each in found.transcript.utterances]
+    assert said == [("the dog .", TimeSpan(100, 900)), ("it is .", TimeSpan(1000, 1900)), ("no .", None)]
+
+
+def test_times_that_end_before_they_begin_are_told(tmp_path):
+    found = read(tmp_path, "*CHI: the dog . 900_100\n*MOT: yes .\n", "a.txt")
+    assert found.transcript.utterances[0].text == "the dog ." and not found.transcript.utterances[0].span
+    assert "a.txt:1: ends at 0.1 s, before it starts" in found.notes[0]

@@ -173,12 +173,10 @@ def read_google(document: Mapping[str, Any], source: Source, place: str) -> None
     named = [any(word.speaker for word in group) for group in words]
     if any(named[-1:]) and not any(named[:-1]):
         best, words = best[-1:], words[-1:]
-    ends = [
-        seconds_of(field_of(result, "resultEndTime", "result_end_time", "resultEndOffset")) for result, _ in results
-    ]
+    ends = (field_of(result, "resultEndTime", "result_end_time", "resultEndOffset") for result, _ in results)
     starts: dict[str, Any] = {}
     for (choice, here), group, name, end in zip(best, words, names, ends, strict=False):
-        text = text_of(choice, "transcript")
+        text, end = text_of(choice, "transcript"), seconds_of(end)
         # Without words, all that is known is where one ends.
         span = span_of_seconds(starts.get(name, 0.0), end, here) if end is not None else None
         source.spoken += utterances_of(group, source.language) or (
