@@ -36,6 +36,12 @@ SECOND_SPEAKER = "second speaker"
 """Who speaks behind a dash within a cue: subtitles say only that it is another speaker."""
 
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*)>(.*?)(?=<v[\s.]|$)", re.DOTALL)
+_COMPOUND = re.compile(
+    r"\b((?i:self|non|anti|mid|(?:mother|father|sister|brother|son)(?=-\s+in-law)"
+    r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?=-\s+(?:one|two|three|four|five|six|seven|eight|nine)\b)"
+    r"|well(?=-\s+(?:known|being|done|made|[a-z]{2,}ed)\b))-)[^\S\n]*\n\s*(?=[a-z]{2})"
+)
+"""The hyphen of a compound at the end of a line; after any other word, it cuts the word off."""
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|<[\d:.]+>|\{\\[^{}]*\}|\{/?[bius]\}")
 _READING = re.compile(r"<rt\b[^<>]*>[^<>]*</rt>")
 """How the Japanese word before it is read: it is not spoken twice."""
@@ -57,7 +63,6 @@ _NOTE = re.compile(r"^NOTE[ \t\n]+(\S.*?)(?=\n[ \t]*\n|\Z)", re.MULTILINE | re.D
 _LANGUAGE = re.compile(r"^Language:\s*([A-Za-z]{2,3})\b", re.MULTILINE)
 _SCRIPT_CLOCK = re.compile(r"\s*(\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?\s*")
 _SCRIPT_OVERRIDE = re.compile(r"\{[^{}]*\}")
-_SCRIPT_BREAK = re.compile(r"\\[Nn]")
 
 
 def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
@@ -117,9 +122,7 @@ def turns_in(text: str, span: TimeSpan | None, place: str, speaker: str = "") ->
 
 def _shared(turns: Sequence[tuple[str, str]], span: TimeSpan | None, place: str) -> list[SpokenText]:
     """Return turns with shares of the time by their lengths."""
-    if len(turns) == 1 and (words := " ".join(turns[0][1].split())):
-        return [SpokenText(turns[0][0], words, span, place=place)]
-    parts = [(name, " ".join(words.split())) for name, words in turns if words.strip()]
+    parts = [(name, " ".join(_COMPOUND.sub(r"\1", words).split())) for name, words in turns if words.strip()]
     spans = shared_spans(span, [words for _, words in parts]) if len(parts) > 1 else [span] * len(parts)
     return [SpokenText(name, words, at, place=place) for (name, words), at in zip(parts, spans, strict=True)]
 
@@ -173,9 +176,7 @@ def _parse_script(data: bytes, place: str) -> list[Source]:
         elif kind in ("Dialogue", "Comment") and columns:
             row = dict(zip(columns, value.split(",", len(columns) - 1), strict=False))
             span = _script_span(row.get("start", ""), row.get("end", ""))
-            lines = _SCRIPT_BREAK.sub("\n", _SCRIPT_OVERRIDE.sub("", row.get("text", "")).replace("\\h", " ")).split(
-                "\n"
-            )
+            lines = re.split(r"\\[Nn]", _SCRIPT_OVERRIDE.sub("", row.get("text", "")).replace("\\h", " "))
             text = "\n".join(filter(None, (" ".join(line.split()) for line in lines)))
             if kind == "Comment":
                 source.comments += [text.replace("\n", " ")] if text else []

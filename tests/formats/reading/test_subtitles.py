@@ -224,3 +224,22 @@ def test_youtubes_own_subtitles(tmp_path):
     text = "0:00:00.599,0:00:04.160\nI want[br]it.\n\n1:00:04.100,1:00:06.000\n>> JOHN: Where?\n"
     found = said(read(tmp_path, text, "talk.sbv"))
     assert found == [("PAR", "I want it .", (599, 4160)), ("JOHN", "where ?", (3_604_100, 3_606_000))]
+
+
+COMPOUNDS = {
+    "a well-\nknown man": "a well-known man .",
+    "my mother-\nin-law": "my mother-in-law .",
+    "he is self-\nmade": "he is self-made .",
+    "I have twenty-\nthree dogs": "I have twenty-three dogs .",
+    "yes well-\nyou see": "yes &+well you see .",
+    "the twenty-\ntwenty two": "the &+twenty twenty two .",
+    "I wa-\nwant it": "I &+wa want it .",
+    "I am self-\nI am": "I am &+self I am .",
+    "I am well-": "I am &+well .",
+}
+
+
+@pytest.mark.parametrize("text", COMPOUNDS)
+def test_a_compound_that_a_line_divides_is_one_word(text, tmp_path):
+    found = [words for _, words, _ in said(read(tmp_path, f"{FIRST}{text}\n"))]
+    assert [words.replace("<I am> [/] ", "I am ") for words in found] == [COMPOUNDS[text]]

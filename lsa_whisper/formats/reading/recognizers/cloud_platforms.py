@@ -107,15 +107,13 @@ def _azure_words(best: Mapping[str, Any], place: str) -> Iterator[RecognizedWord
     before: RecognizedWord | None = None
     for word, here in rows(field_of(best, "displayWords", "DisplayWords", "words", "Words"), f"{place}, word"):
         text = text_of(word, "displayText", "DisplayText", "word", "Word", "text")
-        start, end = _azure_times(word)
         if text:
-            before = word_of(text, start, end, "", here, before)
+            before = word_of(text, *_azure_times(word), "", here, before)
             yield before
 
 
 def _azure_span(row: Mapping[str, Any], place: str) -> Any:
-    start, end = _azure_times(row)
-    return span_of_seconds(start, end, place)
+    return span_of_seconds(*_azure_times(row), place)
 
 
 def _azure_times(row: Mapping[str, Any]) -> tuple[Any, Any]:
