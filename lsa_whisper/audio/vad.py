@@ -89,9 +89,10 @@ def _probabilities(blocks: Iterable[npt.NDArray[np.float32]]) -> Iterator[float]
         _numbers.append(_numbers[0] if _numbers else torch.get_num_threads())
         torch.set_num_threads(1)
     try:
-        with torch.inference_mode():
-            for chunks in _whole_chunks(blocks):
-                yield from stream.probabilities(torch.from_numpy(chunks))
+        for chunks in _whole_chunks(blocks):
+            with torch.inference_mode():  # not while the caller computes with what is yielded
+                found = [*stream.probabilities(torch.from_numpy(chunks))]
+            yield from found
     finally:
         with _lock:
             torch.set_num_threads(_numbers.pop())

@@ -86,8 +86,10 @@ def test_recordings_heard_at_once_leave_torch_the_threads_it_had(monkeypatch):
     threads = [7]
     first, second = (vad._probabilities([silence(0.1)]) for _ in range(2))
     next(first), next(second)
+    assert torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
     first.close(), second.close()
     assert threads == [7, 1, 1, 7, 7]
+    assert torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
 
 
 @pytest.mark.parametrize("block", [700, 16_000, 100_000])
