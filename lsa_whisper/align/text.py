@@ -19,7 +19,6 @@ from lsa_whisper.chat import Utterance
 from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.labels import Labels, encode, in_speaker_code, letters_of, words_of_tokens
 from lsa_whisper.scoring.normalize import normalize_word
-from lsa_whisper.scoring.words import NON_WORDS, RETRACES
 
 
 @dataclass(frozen=True)
@@ -81,15 +80,9 @@ def text_words(utterances: Sequence[Utterance]) -> list[TextWord]:
     """
     words = []
     for number, utterance in enumerate(utterances):
-        disfluent = {
-            at
-            for event in utterance.events()
-            if event.kind in NON_WORDS | RETRACES
-            for at in range(event.start, event.end)
-        }
-        for position, word in enumerate(utterance.verbatim()):
+        for position, (word, disfluent) in enumerate(zip(utterance.verbatim(), utterance.disfluent(), strict=True)):
             if word not in UNTRANSCRIBED and word_key(word):
-                words.append(TextWord(number, position, word, position in disfluent))
+                words.append(TextWord(number, position, word, disfluent))
     return words
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lsa_whisper.chat.cached_attribute import cached_attribute
+from lsa_whisper.chat.disfluencies import Disfluency, Family, classes_of
 from lsa_whisper.chat.lines import Line
 from lsa_whisper.chat.plain_words import plain_words
 from lsa_whisper.chat.reading import Event, Reading
@@ -26,6 +27,7 @@ _PREFIX = re.compile(r"\ufeff?[*%@][^:\s]*[ \t]*:?[ \t]*")
 REVIEWED_TIER = "%xrev"
 """The tier that marks an utterance as reviewed; CLAN accepts any tier whose name begins with ``%x``."""
 ABANDONED = frozenset(("+...", "+..?", "+/.", "+/?", "+//.", "+//?"))
+_NOT_FLUENT = classes_of(Family.ASIDE) | classes_of(Family.RETRACE)
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,20 @@ class Utterance:
         [('repetition', 0, 2, 2)]
         """
         return [] if plain_words(self.text) else list(self.reading.events)
+
+    def disfluent(self) -> list[bool]:
+        """Return for each word of :meth:`verbatim` whether it is a disfluency, which :meth:`fluent` leaves out.
+
+        >>> utterance("PAR", "&-um I want [/] want ↫st-↫stop .").disfluent()
+        [True, False, True, False, True, False]
+        """
+        words = self.verbatim()
+        flags = [False] * len(words)
+        for event in self.events():
+            for at in range(event.start, event.end):
+                is_copy = event.kind is Disfluency.PART_WORD_REPETITION and words[at].endswith("-")
+                flags[at] |= is_copy or event.kind in _NOT_FLUENT
+        return flags
 
     def unusable(self) -> str | None:
         """Return why the words do not match the audio (such as ``untranscribed``), or ``None`` if they do."""

@@ -33,6 +33,7 @@ class DecodingStyle:
         second: The style of a second text of each window; its words are taken where they are likelier.
         is_compared: Whether the text is a second one. Only its words count, so its timestamps may lie behind the audio,
             and one that gets long is given up early.
+        is_cleaned: Whether the disfluencies are left out of the finished transcript.
     """
 
     labels: Labels
@@ -42,6 +43,7 @@ class DecodingStyle:
     words: tuple[str, ...] = ()
     second: DecodingStyle | None = None
     is_compared: bool = False
+    is_cleaned: bool = False
 
     @property
     def asked(self) -> str:
@@ -85,7 +87,9 @@ def decoding_style(model: Writer, style: str | None, language: str) -> DecodingS
 
     A stock Whisper writes verbatim with the prompt of the language and without timestamps: of ten meeting clips,
     OpenAI's base lost 7 more points of the words with a prompt and timestamps, and 5 fewer without timestamps. What it
-    writes is compared with its fluent text. ``style`` is one of :data:`DECODING_STYLES`, or ``None``: as the model was
+    writes is compared with its fluent text. A model that was trained to write disfluencies writes fluent text as its
+    verbatim text without them: whisper-base after five minutes of 25 people, one seed, has 23.7 % word errors so, with
+    another decoder prompt 25.5 %. ``style`` is one of :data:`DECODING_STYLES`, or ``None``: as the model was
     trained; a stock one verbatim where tested. ``language`` is ISO 639-3; ``und`` if unknown.
 
     Raises:
@@ -94,17 +98,18 @@ def decoding_style(model: Writer, style: str | None, language: str) -> DecodingS
     if is_stock(model):
         is_verbatim = style == "verbatim" or (style is None and language in _TESTED)
         return _stock_verbatim(model.path, language) if is_verbatim else DecodingStyle(model.labels, is_stock=True)
-    own = "fluent" if model.labels.style == "fluent" else "verbatim"
-    if style in (None, own):
-        return DecodingStyle(model.labels, timestamps=model.labels.timestamps)
-    if model.labels.prompt:
-        return DecodingStyle(Labels("fluent"))
-    raise CheckpointError(f"{model.path}: was trained to write {own} text; leave out `style`, or choose another model")
+    is_fluent = model.labels.style == "fluent"
+    if is_fluent and style == "verbatim":
+        raise CheckpointError(
+            f"{model.path}: was trained to write fluent text; leave out `style`, or choose another model"
+        )
+    is_cleaned = style == "fluent" and not is_fluent
+    return DecodingStyle(model.labels, timestamps=model.labels.timestamps, is_cleaned=is_cleaned)
 
 
 def coverage_of(model: Writer, style: DecodingStyle) -> Coverage:
     """Return which classes of disfluency a model leaves out when it writes in ``style``."""
-    return Coverage.of(style.labels, is_trained=not is_stock(model))
+    return Coverage.of(Labels("fluent") if style.is_cleaned else style.labels, is_trained=not is_stock(model))
 
 
 def is_stock(model: Writer) -> bool:

@@ -30,7 +30,7 @@ _WORD_MS = 250
 """The time of a word at four words per second, as in lively speech."""
 
 NON_WORDS = classes_of(Family.ASIDE)
-RETRACES = classes_of(Family.RETRACE)
+_RETRACES = classes_of(Family.RETRACE)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class FileWords:
         """Per word, whether it is disfluent: a filled pause, a fragment, a nonword, or part of a retrace."""
         flags = np.zeros(len(self.words), dtype=np.bool_)
         for event in self.events:
-            if event.kind in NON_WORDS or event.kind in RETRACES:
+            if event.kind in NON_WORDS or event.kind in _RETRACES:
                 flags[event.start : event.end] = True
             elif event.kind is Disfluency.PART_WORD_REPETITION:
                 for at in range(event.start, event.end):

@@ -45,9 +45,9 @@ class TranscriptionOptions:
     detects it in each recording, ``mixed`` in each window of a recording with several. ``None``: English, or
     another one that a stock multilingual model detects in a recording for certain."""
     style: str | None = None
-    """``verbatim`` or ``fluent``: with disfluencies, or as a stock Whisper writes without being asked for them. A model
-    that was fine-tuned here writes in its own style; behind a prompt (``data.prompt``) it also knows ``fluent``.
-    ``None``: as it was trained, a stock model verbatim in English."""
+    """``verbatim`` or ``fluent``: with disfluencies or without. A stock Whisper writes verbatim if asked to; of
+    a model that was trained to write disfluencies, the fluent text is its verbatim text without them. ``None``: as it
+    was trained, a stock model verbatim in English."""
     prompt: str = ""
     """Text that the model reads before each window, as if it had been spoken before: the topic, or a few names as they
     are spelled. It changes the whole text; for names alone, ``words`` is safer."""

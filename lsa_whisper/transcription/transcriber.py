@@ -157,6 +157,7 @@ class Transcriber:
         spoken = options.language if options.detects_language else self._language
         style = "asked for by a prompt, " if labels.prompt else ""
         style += "compared with a fluent text, " if self._style.second else ""
+        style += "without its disfluencies, " * self._style.is_cleaned
         style += "a prompt of the user, " * bool(options.prompt) + f"{len(words)} expected words, " * bool(words)
         self._provenance = (
             f"transcribed by lsa-whisper {__version__} with model {_model_name(self._model)} (labels {labels.style}/"
@@ -274,6 +275,7 @@ class Transcriber:
             tagger=self._tagger,
             word_tiers=bool(self._options.word_times),
             is_stock=self._style.is_stock,
+            is_cleaned=self._style.is_cleaned,
         )
         missed = missed_speech(scored.transcript.utterances, speech, duration_ms)
         return replace(scored, remarks=(*remarks, *scored.remarks), missed=tuple(missed))

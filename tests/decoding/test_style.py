@@ -72,12 +72,11 @@ def test_a_stock_model_says_what_it_leaves_out(stock, prompted):
 def test_a_trained_model_writes_as_it_was_trained(prompted):
     assert decoding_style(prompted, None, "eng") == DecodingStyle(prompted.labels)
     assert decoding_style(prompted, "verbatim", "fin") == DecodingStyle(prompted.labels)
-    assert decoding_style(prompted, "fluent", "eng") == DecodingStyle(Labels("fluent"))
+    assert decoding_style(prompted, "fluent", "eng") == DecodingStyle(prompted.labels, is_cleaned=True)
     without = Labels.from_dict(Labels("chat", timestamps=False).as_dict())
     assert not decoding_style(dataclasses.replace(prompted, labels=without), None, "eng").timestamps
     unprompted = dataclasses.replace(prompted, labels=Labels("chat"))
-    with pytest.raises(CheckpointError, match="was trained to write verbatim text; leave out `style`"):
-        decoding_style(unprompted, "fluent", "eng")
+    assert decoding_style(unprompted, "fluent", "eng") == DecodingStyle(unprompted.labels, is_cleaned=True)
     cleaned = dataclasses.replace(prompted, labels=Labels("fluent"), recipe={"seed": 1})
     with pytest.raises(CheckpointError, match="was trained to write fluent text"):
         decoding_style(cleaned, "verbatim", "eng")

@@ -24,6 +24,20 @@ def test_the_cleaned_text_is_written_beside_the_transcript(visit, scripted, tmp_
     assert (tmp_path / "visit.txt").read_text().startswith("um I I I I want it.")
 
 
+def test_the_fluent_style_of_a_trained_model_is_its_verbatim_text_without_disfluencies(visit, scripted, tmp_path):
+    verbatim, fluent = (
+        Transcriber(scripted, device="cpu", style=style, word_times=True).transcribe(visit)
+        for style in (None, "fluent")
+    )
+    assert [each.text for each in fluent.transcript.utterances] == ["I want it .", "the the dog sat ."] * 2
+    assert chat.check(fluent.transcript) == []
+    said, kept = ({(each.text, each.start_ms, each.confidence) for each in one.words} for one in (verbatim, fluent))
+    assert said > kept and len(fluent.words) == 14 and all(each.end_ms for each in fluent.words)
+    before, after = (chat.serialize(one.transcript) for one in (verbatim, fluent))
+    assert "not transcribed by this model" in after and "without its disfluencies" in after
+    assert "without its disfluencies" not in before
+
+
 def test_a_cleaned_text_that_was_changed_is_kept_and_corrections_go_into_others(visit, scripted, tmp_path):
     transcribe([visit], model=scripted, out=tmp_path, also_fluent=True)
     target, text = tmp_path / "visit.cha", tmp_path / "fluent" / "visit.txt"

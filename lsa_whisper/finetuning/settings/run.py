@@ -45,8 +45,7 @@ class DataSettings:
     prompt: str | None = None
     """The text that the decoder reads before each window, in training and then in ``transcribe``. One with disfluencies
     (``um I I want uh the the dog. um uh wan- want it. Yeah.``) already makes a stock Whisper write them, so that few
-    steps are enough; without it the model still writes fluent text (``transcribe --style fluent``). ``null`` keeps that
-    of the base, if any."""
+    steps are enough. ``null`` keeps that of the base, if any."""
     task: Annotated[str, TranscribeOnly()] = "transcribe"
     """The task token before each label. Only ``transcribe``: the labels are what was spoken, in its language."""
     corpora: dict[str, CorpusSettings] = field(default_factory=dict)

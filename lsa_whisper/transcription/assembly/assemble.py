@@ -19,6 +19,7 @@ from lsa_whisper.languages import chat_code
 from lsa_whisper.manifest import is_unicode
 from lsa_whisper.retraces import Tagger
 from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.transcription.assembly.cleaned import cleaned
 from lsa_whisper.transcription.assembly.confidence import word_logprobs
 from lsa_whisper.transcription.assembly.placement import (
     SpeakerLookup,
@@ -89,6 +90,7 @@ def assemble(
     tagger: Callable[[str], Tagger | None] = lambda _: None,
     word_tiers: bool = True,
     is_stock: bool = False,
+    is_cleaned: bool = False,
 ) -> ScoredTranscript:
     """Return the transcript of a recording; without windows or words, a valid empty one with a remark.
 
@@ -102,16 +104,19 @@ def assemble(
         word_tiers: Whether to write the times of words that are known; the times of utterances follow them anyway.
         is_stock: Whether the model never learned labels: its segments end anywhere, and its text is read as that of
             other recognizers is.
+        is_cleaned: Whether disfluencies are left out.
     """
-    pairs = zip(windows, decoded, strict=True)
     drafts = (
         list(_stock_drafts(windows, decoded, header))
         if is_stock
-        else [draft for pair in pairs for draft in _drafts(*pair, labels, header, tagger)]
+        else [draft for pair in zip(windows, decoded, strict=True) for draft in _drafts(*pair, labels, header, tagger)]
     )
     languages = spoken_languages(decoded) or [header.language]
     header = replace(header, language=languages[0])
     drafts = _attributed(drafts, header)
+    if is_cleaned:
+        pairs = [(draft, cleaned(draft.utterance, draft.scores)) for draft in drafts]
+        drafts = [replace(draft, utterance=found[0], scores=found[1]) for draft, found in pairs if found]
     marked = [_with_language(draft, languages[0]) for draft in drafts]
     placed = marked if word_tiers else [utterance(draft.speaker, draft.text, draft.span) for draft in marked]
     tiers = place_utterances(placed, duration_ms)

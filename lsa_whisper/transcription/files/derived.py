@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lsa_whisper import chat
-from lsa_whisper.chat import Transcript, Utterance, compose, utterance
+from lsa_whisper.chat import Transcript, Utterance, compose
 from lsa_whisper.corpus import CLEANED_TEXT
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.formats import FORMAT_SUFFIXES, serialize
@@ -18,6 +18,7 @@ from lsa_whisper.formats.readable_text import plain_text
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.atomic_write import remove_leftovers, truncate_name, write_atomic
 from lsa_whisper.system.own_files import own_folder, read_own
+from lsa_whisper.transcription.assembly.cleaned import cleaned
 from lsa_whisper.transcription.files.provenance import fingerprint
 
 FLUENT = ("fluent cha", "fluent txt")
@@ -27,21 +28,16 @@ FLUENT = ("fluent cha", "fluent txt")
 def serialize_fluent(transcript: Transcript, name: str) -> str:
     """Return the cleaned text as CHAT or as plain text; ``name`` is one of :data:`FLUENT`.
 
-    >>> from lsa_whisper.chat import Participant
+    >>> from lsa_whisper.chat import Participant, utterance
     >>> original = utterance("PAR", "&-um I want [/] want the &+sto story .")
     >>> made = compose(languages=["eng"], participants=[Participant("PAR", "Participant")], utterances=[original])
     >>> serialize_fluent(made, "fluent txt").strip()
     'I want the story.'
     """
-    fluent = [tier for original in transcript.utterances if (tier := _cleaned(original))]
+    fluent = [found[0] for original in transcript.utterances if (found := cleaned(original))]
     if name == "fluent txt":
         return plain_text(_composed(transcript, fluent))
     return chat.serialize(_composed(transcript, fluent))
-
-
-def _cleaned(original: Utterance) -> Utterance | None:
-    words = " ".join(original.fluent())
-    return utterance(original.speaker, f"{words} {original.terminator or '.'}", original.span) if words else None
 
 
 def _composed(transcript: Transcript, utterances: list[Utterance]) -> Transcript:
