@@ -227,6 +227,8 @@ def loaders(model: Path) -> dict[str, Callable[[], Program]]:
         "lsa-whisper beams": lambda: ours(model, beams=5),
         "lsa-whisper ct2": lambda: ours(converted, engine="ct2", dtype="float32"),
         "lsa-whisper ct2 int8": lambda: ours(converted, engine="ct2", dtype="int8"),
+        "lsa-whisper ct2, one text": lambda: ours(converted, engine="ct2", dtype="float32", second_text=False),
+        "lsa-whisper ct2 int8, one text": lambda: ours(converted, engine="ct2", dtype="int8", second_text=False),
         "faster-whisper": lambda: faster(converted, batched=False),
         "faster-whisper int8": lambda: faster(converted, batched=False, dtype="int8"),
         "faster-whisper batched": lambda: faster(converted, batched=True),

@@ -14,8 +14,8 @@ _GROUPS = {
     "Options": ("model", "out", "formats", "language", "style", "words", "also_fluent", "review"),
     "Who speaks": ("speakers", "roles", "speakers_model", "channels", "speaker", "role", "corpus_name"),
     "How it is decoded": (
-        "prompt", "beams", "find_skipped", "windows", "vad", "word_times", "retraces", "no_speech_threshold",
-        "logprob_threshold", "engine", "draft",
+        "prompt", "beams", "second_text", "find_skipped", "windows", "vad", "word_times", "retraces",
+        "no_speech_threshold", "logprob_threshold", "engine", "draft",
     ),
     "Machine and files": (
         "device", "dtype", "batch_size", "processes", "ray", "rename_media", "log", "verbose",
@@ -89,6 +89,12 @@ _GROUPS = {
     type=int,
     help="How many possible texts of a window to compare, such as 5: often more accurate on clear speech, but slower; "
     "default: one.",
+)
+@click.option(
+    "--second-text/--no-second-text",
+    default=True,
+    help="Compare the text of a model without fine-tuning with its text without disfluencies; without: faster, and a "
+    "few more words are wrong.",
 )
 @click.option(
     "--find-skipped/--no-find-skipped",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +90,7 @@ def load_engine(
     draft: str | Path | None = None,
     beams: int | None = None,
     style: str | None = None,
+    second_text: bool = True,
     spoken: str = "und",
     prompt: str = "",
     words: Sequence[str] = (),
@@ -107,6 +110,7 @@ def load_engine(
         draft: A small checkpoint for speculative decoding (``transformers`` only).
         beams: How many texts are compared (``transformers`` only); one or ``None`` is greedy decoding.
         style: See :func:`~lsa_whisper.decoding.style.decoding_style`. Without timestamps, token times are computed.
+        second_text: Whether the style may compare two texts of a window.
         spoken: The language in ISO 639-3.
         prompt: What the decoder reads before each window, as if it had written it.
         words: Names and rare words that may be spoken.
@@ -117,10 +121,11 @@ def load_engine(
             differs from its draft in the vocabulary, or cannot read a prompt.
         MissingExtraError: ``ct2`` without CTranslate2.
     """
+    written = partial(_written, style=style, second=second_text, spoken=spoken, prompt=prompt, words=words)
     options: dict[str, Any] = {"language": language, "silence": silence}
     if engine == "ct2":
         conversion = loaded or _load_ct2(model, device, dtype)
-        options |= _written(conversion, style, spoken, word_times, prompt, words)
+        options |= written(conversion, word_times)
         size_bytes = (Path(conversion.path) / "model.bin").stat().st_size
         options["batch_size"] = batch_size or default_batch_size(size_bytes, device)
         from lsa_whisper.decoding.ctranslate2_engine import CTranslate2Decoder
@@ -128,7 +133,7 @@ def load_engine(
         return conversion, CTranslate2Decoder(conversion, **options), str(conversion.model.compute_type)
     loaded = loaded or checkpoint.load(model, dtype=dtype, device=device)
     _verify_rate(loaded)
-    options |= _written(loaded, style, spoken, word_times, prompt, words)
+    options |= written(loaded, word_times)
     size_bytes = sum(weight.nbytes for weight in loaded.model.parameters())
     options["batch_size"] = batch_size or default_batch_size(size_bytes * (beams or 1), device)
     if draft is not None:
@@ -142,7 +147,7 @@ def load_engine(
 
 
 def _written(
-    loaded: Any, style: str | None, spoken: str, word_times: bool, prompt: str, words: Sequence[str]
+    loaded: Any, word_times: bool, *, style: str | None, second: bool, spoken: str, prompt: str, words: Sequence[str]
 ) -> dict[str, Any]:
     """Return the style that a model writes in, and whether token times are computed.
 
@@ -152,7 +157,8 @@ def _written(
     """
     if prompt and not checkpoint.reads_previous_text(loaded.tokenizer):
         raise CheckpointError(f"{loaded.path}: its vocabulary has no place for a prompt; leave out `prompt`")
-    own = decoding_style(loaded, style, spoken).given(prompt, words)
+    own = decoding_style(loaded, style, spoken)
+    own = (own if second else replace(own, second=None)).given(prompt, words)
     return {"style": own, "word_times": word_times or not own.timestamps or own.is_stock}
 
 

@@ -122,6 +122,7 @@ class Transcriber:
             draft=options.draft,
             beams=options.beams,
             style=options.style,
+            second_text=options.second_text,
             spoken=options.chat_language,
             prompt=options.prompt,
             words=(words := read_expected_words(options.words)),

@@ -218,7 +218,8 @@ def test_a_finished_transcript_is_known_by_what_changes_it(visit, scripted):
 
     assert digest() == digest(beams=1) == digest(find_skipped=False)
     assert digest(beams=2) == digest(beams=2, find_skipped=True)
-    assert len({digest(), digest(beams=2), digest(find_skipped=True), digest(beams=2, find_skipped=False)}) == 4
+    changes = ({}, {"beams": 2}, {"find_skipped": True}, {"beams": 2, "find_skipped": False}, {"second_text": False})
+    assert len({digest(**change) for change in changes}) == 5
 
 
 def test_the_header_says_what_differs_from_the_default(visit, scripted):

@@ -13,12 +13,14 @@ from lsa_whisper.chat import Disfluency
 from lsa_whisper.chat.filled_pauses import fillers
 from lsa_whisper.dataset.label_encoder import LabelEncoder
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
+from lsa_whisper.decoding.engines import load_engine
 from lsa_whisper.decoding.no_speech import NEVER_SILENT, WHISPERS_RULE
 from lsa_whisper.decoding.style import DecodingStyle, coverage_of, decoding_style
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import VERBATIM_PROMPTS, Labels
 from lsa_whisper.transcription import Transcriber
+from lsa_whisper.transcription.options import TranscriptionOptions
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 PROMPT = "um I I want."
@@ -57,6 +59,16 @@ def test_a_stock_model_is_asked_in_english_only_unless_told_otherwise(stock):
     assert decoding_style(stock, "verbatim", "spa").labels.prompt == VERBATIM_PROMPTS["spa"]
     with pytest.raises(CheckpointError, match=r"writes verbatim in deu, eng, .* not in fin; choose fluent"):
         decoding_style(stock, "verbatim", "fin")
+
+
+def test_a_stock_model_writes_one_text_if_told_to(stock, tmp_path):
+    for options in (TranscriptionOptions(), TranscriptionOptions(second_text=False)):
+        _, decoder, _ = load_engine(
+            "transformers", stock.path, loaded=stock, device="cpu", dtype="float32", language="en", batch_size=2,
+            word_times=False, spoken="eng", second_text=options.second_text,
+        )  # fmt: skip
+        assert bool(decoder.second) is bool(decoder.style.second) is options.second_text
+        assert decoder.style.labels.prompt == VERBATIM_PROMPTS["eng"] and len(decoder.decode([voice(2)])) == 1
 
 
 def test_a_stock_model_says_what_it_leaves_out(stock, prompted):

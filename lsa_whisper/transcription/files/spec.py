@@ -96,6 +96,7 @@ class TranscriberSpec:
             name: str(value) for name in ("style", "prompt", "words", "roles") if (value := getattr(self.options, name))
         }
         settings |= {} if self.options.retraces else {"retraces": "as written"}
+        settings |= {} if self.options.second_text else {"second_text": "no"}
         settings |= {"channels": self.options.channels} if self.options.channels != "mix" else {}
         settings |= {"turns": turns.name, "who": digest_inputs(RecordingIdentity.of(turns), "", {})} if turns else {}
         settings |= diarizer
