@@ -5,8 +5,9 @@
 Every program gets the same model, in float32 unless its name says otherwise. All are run with their own defaults
 (faster-whisper: beams of five; openai-whisper and faster-whisper: other temperatures after a failure; batched: its own
 voice activity detection), but are told that the language is English. The clips are transcribed one by one, and joined
-in random order with a second of silence between them, until they last ``--minutes`` in all. Words are compared in lower
-case without punctuation; fillers count.
+in random order with a second of silence between them, until they last ``--minutes`` in all. A conversation of ten
+minutes is transcribed, too. Words are compared in lower case without punctuation; fillers count, but not in the
+conversation, whose transcript leaves most of them out.
 
 A lost (invented) passage is five or more missing (additional) words in a row; a loop is 1 to 8 words four or more times
 in a row where the reference has none.
@@ -41,12 +42,14 @@ from rapidfuzz.distance import Levenshtein
 from benchmarks import result
 from lsa_whisper import chat, checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.chat.filled_pauses import ALL_FILLERS
 from lsa_whisper.scoring.hallucination import RUN, find_word_loops
 from lsa_whisper.transcription import Transcriber
 from lsa_whisper.transcription.options import OptionChanges
 
 Program = Callable[[Path], str]
 PAUSE_S = 1.0
+TALK = "conversation"
 UNHEARD_CHILDREN = ("01050", "01502")
 
 
@@ -56,6 +59,8 @@ class Clip:
 
     path: Path
     text: str
+    has_fillers: bool = True
+    """Whether the fillers are in the text, and count."""
 
 
 @dataclass
@@ -72,11 +77,15 @@ class Score:
     seconds: float = 0.0
     processor_seconds: float = 0.0
 
-    def add(self, reference: Sequence[str], hypothesis: Sequence[str]) -> None:
-        """Count the errors of one recording."""
+    def add(self, reference: Sequence[str], hypothesis: Sequence[str], *, fillers: bool = True) -> None:
+        """Count the errors of one recording, those in fillers, too, unless told otherwise."""
+        self.written += len(hypothesis)
+        if not fillers:
+            reference, hypothesis = (
+                [word for word in each if word not in ALL_FILLERS] for each in (reference, hypothesis)
+            )
         edits = Levenshtein.opcodes(reference, hypothesis)
         self.words += len(reference)
-        self.written += len(hypothesis)
         for edit in edits:
             missing, additional = edit.src_end - edit.src_start, edit.dest_end - edit.dest_start
             if edit.tag != "equal":
@@ -103,9 +112,10 @@ def main() -> None:
         model = checkpoint.export(options.model, folder / "model")
         checkpoint.export(model, folder / "ct2", to="ct2")  # here, since a process that converts computes slower later
         joined = {each: [join(found, 60 * options.minutes / len(sets), folder / each)] for each, found in sets.items()}
+        tasks = {"one by one": sets, "joined": joined, TALK: {TALK: [conversation(options.data)]}}
         for program in options.only or loaders(model):
             with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as alone:
-                found = alone.submit(scores, program, model, {"one by one": sets, "joined": joined}).result()
+                found = alone.submit(scores, program, model, tasks).result()
             write(program, found, sets, options)
 
 
@@ -118,7 +128,8 @@ def write(program: str, found: dict[str, Any] | str, sets: dict[str, list[Clip]]
     result.write(
         "real_speech",
         packages,
-        "real English speech beside the project: " + ", ".join(f"{len(sets[name])} clips {name}" for name in sets),
+        "real English speech beside the project: "
+        + ", ".join([*(f"{len(sets[name])} clips {name}" for name in sets), TALK]),
         versions={name: version or known.get(name) for name, version in now.items()},  # kept with the kept figures
         note=options.note or before.get("note", ""),
         model=options.model.name,
@@ -154,7 +165,7 @@ def scores(program: str, model: Path, tasks: dict[str, dict[str, list[Clip]]]) -
                 text = transcribe(clip.path)
                 score.seconds += time.perf_counter() - began
                 score.processor_seconds += time.process_time() - computed
-                score.add(words(clip.text), words(text))
+                score.add(words(clip.text), words(text), fillers=clip.has_fillers)
             score.seconds, score.processor_seconds = round(score.seconds, 1), round(score.processor_seconds, 1)
             found.setdefault(task, {})[name] = asdict(score)
             print(f"{program}, {task}, {name}: {found[task][name]}", flush=True)
@@ -191,6 +202,12 @@ def clips(data: Path) -> dict[str, list[Clip]]:
         ),
         "ami, spontaneous": from_chat(sorted((data / "ami").glob("*.cha"))),
     }
+
+
+def conversation(data: Path) -> Clip:
+    """Return an interview of a patient, as actors speak it; its text names the speaker of each turn by a letter."""
+    text = (data / "fareez" / "CAR0001.txt").read_text("utf-8")
+    return Clip(data / "fareez" / "CAR0001.mp3", re.sub(r"(?m)^[DP]:", "", text), has_fillers=False)
 
 
 def _sound(transcript: Path) -> Path:

@@ -21,6 +21,13 @@ def test_what_is_right_has_no_errors():
     assert counted("the CAT sat on the mat and the dog that it saw ran away from it") == {"words": 16}
 
 
+def test_fillers_count_unless_the_transcript_leaves_them_out():
+    for fillers, errors in ((True, 2), (False, 0)):
+        score = Score()
+        score.add(words("uh the cat sat"), words("the cat um sat"), fillers=fillers)
+        assert (score.errors, score.written) == (errors, 4)
+
+
 def test_missing_words_are_a_lost_passage_from_five_on():
     assert counted("the cat sat on the mat and it") == {"words": 16, "errors": 8, "lost_passages": 1}
     assert counted("the cat sat on the mat and the dog that it saw") == {"words": 16, "errors": 4}
