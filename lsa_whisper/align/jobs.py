@@ -27,7 +27,7 @@ from lsa_whisper.align.transcripts import (
     without_times,
 )
 from lsa_whisper.audio import Recording
-from lsa_whisper.chat import Line, Transcript, Utterance
+from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.checkpoint import overview_line
 from lsa_whisper.checkpoint.choice import choose_model
 from lsa_whisper.errors import CorpusError, LsaWhisperError
@@ -169,19 +169,14 @@ def _write(
             f"sounds {language_name(spoken)}; choose the recording with `audio`, or correct @Languages"
         )
     timed, doubts = judge(source.utterances, aligned)
-    blocks: list[Line | Utterance] = []
-    results = iter(timed)
-    for block in source.blocks:
-        if isinstance(block, Line):
-            blocks.append(block)
-            continue
-        result = next(results)
+    utterances: list[Utterance] = []
+    for utterance, result in zip(source.utterances, timed, strict=True):
         words = [(word.word.text, word.span) for word in result.words]
-        if block.span is not None:
-            blocks.append(with_word_tier(block, words) if words and not block.word_times else block)
+        if utterance.span is not None:
+            utterances.append(with_word_tier(utterance, words) if words and not utterance.word_times else utterance)
         else:
-            blocks.append(with_times(block, result.span, words) if result.span else block)
-    transcript = replace(source, blocks=blocks)
+            utterances.append(with_times(utterance, result.span, words) if result.span else utterance)
+    transcript = source.with_utterances(utterances)
     chat.write(transcript.linked() if any(result.span for result in timed) else transcript, job.target)
     partial.remove()
     without = sum(utterance.span is None for utterance in timed)

@@ -33,8 +33,7 @@ def repair_bullets(transcript: Transcript) -> Transcript:
     >>> repair_bullets(chat.parse("*CHI:\tdog . •500_900•\n")).utterances[0].span
     TimeSpan(start_ms=500, end_ms=900)
     """
-    blocks = [_repaired(block) if isinstance(block, Utterance) else block for block in transcript.blocks]
-    return Transcript(blocks, transcript.path, transcript.encoding, transcript.found)
+    return transcript.with_utterances(map(_repaired, transcript.utterances))
 
 
 def _typed(utterance: Utterance) -> re.Match[str] | None:
