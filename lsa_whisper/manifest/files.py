@@ -11,7 +11,7 @@ from typing import Any
 
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.segment import MANIFEST_COLUMNS, Segment, parse_row, segment_of
-from lsa_whisper.manifest.shard_audio import manifest_files, opened_shard, unreadable_manifest
+from lsa_whisper.manifest.shard_audio import manifest_files, opened_parquet, unreadable_manifest
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.atomic_write import atomic_file
 
@@ -69,7 +69,7 @@ def _parquet_rows(path: Path) -> Iterator[Segment]:
     import pyarrow as pa
 
     try:
-        with opened_shard(path) as file:
+        with opened_parquet(path) as file:
             columns = [name for name in MANIFEST_COLUMNS if name in file.schema_arrow.names]
             rows = (row for batch in file.iter_batches(columns=columns) for row in batch.to_pylist())
             for number, row in enumerate(rows, 1):

@@ -57,7 +57,7 @@ def is_manifest(path: Path | str) -> bool:
 
 
 @contextmanager
-def opened_shard(path: Path) -> Iterator[Any]:
+def opened_parquet(path: Path) -> Iterator[Any]:
     """Yield the ``pyarrow.parquet.ParquetFile`` at ``path``; Arrow itself cannot open names that are not UTF-8."""
     import pyarrow.parquet as pq
 
@@ -102,7 +102,7 @@ def open_audio(path: Path | str) -> ShardAudio | None:
     rows = []
     for shard in files:
         try:
-            with opened_shard(shard) as file:
+            with opened_parquet(shard) as file:
                 if "audio" not in file.schema_arrow.names:
                     return None
                 rows.append(file.metadata.num_rows)
@@ -126,7 +126,7 @@ def _group_of(path: Path, row: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=4096)
 def _group_ends(path: Path) -> list[int]:
-    with opened_shard(path) as file:
+    with opened_parquet(path) as file:
         counts = (file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups))
         return list(accumulate(counts))
 
@@ -134,5 +134,5 @@ def _group_ends(path: Path) -> list[int]:
 @lru_cache(maxsize=2)
 def _group_audio(path: Path, group: int) -> Any:
     """Return the audio column of one row group: some 20 MB of FLAC."""
-    with opened_shard(path) as file:
+    with opened_parquet(path) as file:
         return file.read_row_group(group, columns=["audio"]).column("audio")
