@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from lsa_whisper.chat.checks.context import CheckContext, context_of, value_place
-from lsa_whisper.chat.checks.dependent_tiers import COPIES, dependent_problems
+from lsa_whisper.chat.checks.dependent_tiers import OBSOLETE_COPIES, dependent_problems
 from lsa_whisper.chat.checks.lines import header_problems, layout_problems
 from lsa_whisper.chat.checks.media import media_problems, time_problems
 from lsa_whisper.chat.checks.participants import participant_problems
@@ -94,7 +94,7 @@ def _rules(utterance: Utterance, context: CheckContext) -> Iterator[TierFault]:
         else:
             yield from group_faults(item)
         for code in item.codes:
-            if COPIES.fullmatch(code):
+            if OBSOLETE_COPIES.fullmatch(code):
                 yield item.offset, "obsolete-repetition", f"{code} is obsolete"
     if not content:
         yield 0, "empty-utterance", "the utterance has no words, events or pauses"
