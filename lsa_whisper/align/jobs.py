@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsa_whisper import chat
+from lsa_whisper import chat, checkpoint
 from lsa_whisper.align.doubts import DOUBT_COLUMNS, is_misfit, judge, write_doubts
 from lsa_whisper.align.files import (
     AlignmentJob,
@@ -16,6 +17,7 @@ from lsa_whisper.align.files import (
     find_transcripts,
     has_result,
     is_plain_text,
+    stored_windows,
 )
 from lsa_whisper.align.summary import AlignedFile, AlignmentSummary, bullet_deviations
 from lsa_whisper.align.transcripts import (
@@ -27,11 +29,13 @@ from lsa_whisper.align.transcripts import (
     without_times,
 )
 from lsa_whisper.audio import Recording
-from lsa_whisper.chat import Line, Transcript, Utterance
+from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.checkpoint import overview_line
 from lsa_whisper.checkpoint.choice import choose_model
+from lsa_whisper.decoding.engines import resolve_device
+from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import CorpusError, LsaWhisperError
-from lsa_whisper.languages import chat_code, language_name, other_language
+from lsa_whisper.languages import chat_code, language_name, other_language, whisper_code
 from lsa_whisper.page.text import join_names
 from lsa_whisper.system import disk
 from lsa_whisper.system.lock import write_lock
@@ -40,7 +44,7 @@ from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 
 if TYPE_CHECKING:
-    from lsa_whisper.align.settings import AlignmentSettings
+    from lsa_whisper.align.aligner import Aligner
 
 
 @private_umask()
@@ -94,9 +98,7 @@ def align_transcripts(
     jobs = find_transcripts(transcripts, audio=recordings, out=Path(out) if out else None, in_place=in_place)
     if review is not None:
         read_table(Path(review), DOUBT_COLUMNS)  # before the work
-    from lsa_whisper.align.settings import AlignmentSettings  # needs torch, which takes seconds to load
-
-    settings = AlignmentSettings(choose_model(model, device=device), language, vad, batch_size, device)
+    settings = _AlignmentSettings(choose_model(model, device=device), language, vad, batch_size, device)
     report = report or print_progress
     facts = overview_line(settings.model)
     if verbose:
@@ -113,10 +115,48 @@ def align_transcripts(
     return summary
 
 
+@dataclass(frozen=True)
+class _AlignmentSettings:
+    """Everything that an alignment depends on besides the transcript and the recording; loads the model when needed."""
+
+    model: str | Path
+    language: str | None
+    detector: str
+    batch_size: int
+    device: str
+
+    def aligner(self, language: str) -> Aligner:
+        """Return an aligner for a transcript in ``language``, unless another language was chosen.
+
+        Raises:
+            CheckpointError: The model cannot be loaded, or does not know the language.
+        """
+        from lsa_whisper.align.aligner import Aligner  # needs torch, which takes seconds to load
+        from lsa_whisper.align.measuring import model_heads
+        from lsa_whisper.align.model import AlignmentModel
+
+        code = whisper_code(self.language or language)
+        model = AlignmentModel(self._checkpoint, language=code, batch_size=self.batch_size)
+        return Aligner(model, model_heads(model, self.model), detector=self.detector, batch_size=self.batch_size)
+
+    def partial(self, target: Path, source: Transcript, recording: Recording, language: str) -> PartialDecoding:
+        """Return the stored windows of an interrupted run with the same inputs."""
+        return stored_windows(target, source, recording, self._digest, self.language or language, self.detector)
+
+    @cached_property
+    def _digest(self) -> str:
+        return checkpoint.digest(self.model)  # reads all weights, so once for all transcripts
+
+    @cached_property
+    def _checkpoint(self) -> checkpoint.Checkpoint:
+        device, _ = resolve_device(self.device, "float32")
+        return checkpoint.load(self.model, device=device)
+
+
 def _align_file(
     job: AlignmentJob,
     audio: Path | None,
-    settings: AlignmentSettings,
+    settings: _AlignmentSettings,
     *,
     check: bool,
     in_place: bool,
@@ -150,7 +190,7 @@ def _write(
     job: AlignmentJob,
     source: Transcript,
     recording: Recording,
-    settings: AlignmentSettings,
+    settings: _AlignmentSettings,
     language: str,
     report: Callable[[str], None],
 ) -> AlignedFile:
@@ -169,19 +209,14 @@ def _write(
             f"sounds {language_name(spoken)}; choose the recording with `audio`, or correct @Languages"
         )
     timed, doubts = judge(source.utterances, aligned)
-    blocks: list[Line | Utterance] = []
-    results = iter(timed)
-    for block in source.blocks:
-        if isinstance(block, Line):
-            blocks.append(block)
-            continue
-        result = next(results)
+    utterances: list[Utterance] = []
+    for utterance, result in zip(source.utterances, timed, strict=True):
         words = [(word.word.text, word.span) for word in result.words]
-        if block.span is not None:
-            blocks.append(with_word_tier(block, words) if words and not block.word_times else block)
+        if utterance.span is not None:
+            utterances.append(with_word_tier(utterance, words) if words and not utterance.word_times else utterance)
         else:
-            blocks.append(with_times(block, result.span, words) if result.span else block)
-    transcript = replace(source, blocks=blocks)
+            utterances.append(with_times(utterance, result.span, words) if result.span else utterance)
+    transcript = source.with_utterances(utterances)
     chat.write(transcript.linked() if any(result.span for result in timed) else transcript, job.target)
     partial.remove()
     without = sum(utterance.span is None for utterance in timed)
@@ -194,7 +229,7 @@ def _check(
     job: AlignmentJob,
     source: Transcript,
     recording: Recording,
-    settings: AlignmentSettings,
+    settings: _AlignmentSettings,
     language: str,
     report: Callable[[str], None],
 ) -> AlignedFile:

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lsa_whisper.chat import Line, Participant, Transcript, Utterance, compose, serialize
-from lsa_whisper.chat.main_tier import BULLET
+from lsa_whisper.chat import Participant, Transcript, Utterance, compose, serialize
+from lsa_whisper.chat.main_tier import BULLET, bullet, word_tier
 from lsa_whisper.decoding.word_times import TimedWord
 from lsa_whisper.errors import ChatSyntaxError
 from lsa_whisper.labels import Labels, decode
@@ -62,7 +62,7 @@ def with_times(utterance: Utterance, span: TimeSpan, words: Sequence[TimedWord])
     """
     plain = without_times(utterance)
     at = _LINE_END.search(plain.main).start()  # type: ignore[union-attr]  # the pattern matches any text
-    main = f"{plain.main[:at]} {_bullet(span)}{plain.main[at:]}"
+    main = f"{plain.main[:at]} {bullet(span)}{plain.main[at:]}"
     result = replace(plain, main=main)
     return with_word_tier(result, words) if words else result
 
@@ -70,13 +70,9 @@ def with_times(utterance: Utterance, span: TimeSpan, words: Sequence[TimedWord])
 def with_word_tier(utterance: Utterance, words: Sequence[TimedWord]) -> Utterance:
     """Return the utterance with a ``%wor`` tier directly below its main tier."""
     main, ending = utterance.main, re.search(r"(?:\r\n?|\n)?\Z", utterance.main).group()  # type: ignore[union-attr]
-    tiers = tuple(tier for tier in utterance.tiers if tier.name != "%wor")
-    timed = " ".join(f"{word} {_bullet(span)}" for word, span in words)
-    text = f"%wor:\t{timed} {utterance.terminator}".rstrip()
-    if ending:
-        return replace(utterance, main=main, tiers=(Line(text + ending, 0), *tiers))
     # The last line of a file without a line end keeps that: the file ends as it did.
-    return replace(utterance, main=f"{main}\n", tiers=(Line(text, 0), *tiers))
+    tiers = (word_tier(words, utterance.terminator, ending), *utterance.tiers_but("%wor"))
+    return replace(utterance, main=main if ending else f"{main}\n", tiers=tiers)
 
 
 def without_times(utterance: Utterance) -> Utterance:
@@ -87,8 +83,7 @@ def without_times(utterance: Utterance) -> Utterance:
     """
     if not BULLET.search(utterance.main) and not any(tier.name == "%wor" for tier in utterance.tiers):
         return utterance
-    tiers = tuple(tier for tier in utterance.tiers if tier.name != "%wor")
-    return replace(utterance, main=_BULLET_AND_SPACE.sub("", utterance.main), tiers=tiers)
+    return replace(utterance, main=_BULLET_AND_SPACE.sub("", utterance.main), tiers=utterance.tiers_but("%wor"))
 
 
 def without_impossible_times(transcript: Transcript, duration_ms: float) -> tuple[Transcript, list[int]]:
@@ -107,18 +102,12 @@ def without_impossible_times(transcript: Transcript, duration_ms: float) -> tupl
         return span is not None and (span.duration_ms <= 0 or span.start_ms >= duration_ms)
 
     wrong = [utterance.line or 0 for utterance in transcript.utterances if is_impossible(utterance)]
-    blocks = [
-        without_times(block) if isinstance(block, Utterance) and is_impossible(block) else block
-        for block in transcript.blocks
-    ]
-    return (replace(transcript, blocks=blocks) if wrong else transcript), wrong
+    if not wrong:
+        return transcript, []
+    possible = (without_times(own) if is_impossible(own) else own for own in transcript.utterances)
+    return transcript.with_utterances(possible), wrong
 
 
 def text_without_times(transcript: Transcript) -> str:
     """Return the text of a transcript without bullets and ``%wor``, by which two transcripts are compared."""
-    blocks = [block if isinstance(block, Line) else without_times(block) for block in transcript.linked().blocks]
-    return serialize(replace(transcript, blocks=blocks)).rstrip("\r\n")
-
-
-def _bullet(span: TimeSpan) -> str:
-    return f"\x15{span.start_ms}_{span.end_ms}\x15"
+    return serialize(transcript.linked().with_utterances(map(without_times, transcript.utterances))).rstrip("\r\n")

@@ -8,6 +8,7 @@ restored.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from batchalign.chat import CHATFile, Speaker
@@ -106,8 +107,8 @@ def _speaker(person: Participant) -> Speaker:
 def _without_placeholders(text: str) -> Transcript:
     """Return the transcript without placeholder ``%wor`` tiers (see ``backend``)."""
     transcript = chat.parse(text)
-    for at, block in enumerate(transcript.blocks):
-        if isinstance(block, chat.Utterance):
-            tiers = tuple(tier for tier in block.tiers if not _NO_TIMES.match(tier.raw))
-            transcript.blocks[at] = chat.Utterance(block.speaker, block.main, tiers, block.line)
-    return chat.parse(chat.serialize(transcript))
+    utterances = (
+        replace(utterance, tiers=tuple(tier for tier in utterance.tiers if not _NO_TIMES.match(tier.raw)))
+        for utterance in transcript.utterances
+    )
+    return chat.parse(chat.serialize(transcript.with_utterances(utterances)))

@@ -15,6 +15,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from packaging.specifiers import SpecifierSet
+
 from lsa_whisper.errors import LsaWhisperError, MissingExtraError
 from lsa_whisper.system.umask import private_umask
 
@@ -135,7 +137,7 @@ class _Engine:
         finish(target, self._backend.pop(str(source)), speakers=not self.diarized)
 
 
-FIRST, BEFORE = (0, 10, 7), (0, 11)
+_SUPPORTED = ">=0.10.7.dev0,<0.11"
 
 
 def require(feature: str) -> str:
@@ -164,5 +166,4 @@ def fits(version: str) -> bool:
     >>> [fits(version) for version in ("0.8.1", "0.10.6", "0.10.7", "0.10.12rc1", "0.11.0")]
     [False, False, True, True, False]
     """
-    numbers = tuple(int("".join(filter(str.isdigit, part.split("rc")[0])) or 0) for part in version.split(".")[:3])
-    return numbers >= FIRST and numbers[:2] < BEFORE
+    return SpecifierSet(_SUPPORTED).contains(version, prereleases=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lsa_whisper.chat.cached_attribute import cached_attribute
@@ -177,7 +177,15 @@ class Utterance:
     def at(self, span: TimeSpan) -> Utterance:
         """Return the utterance with ``span`` as its only bullet."""
         text = BULLET.sub("", self.main).rstrip()
-        return replace(self, main=f"{text} \x15{span.start_ms}_{span.end_ms}\x15\n")
+        return replace(self, main=f"{text} {bullet(span)}\n")
+
+    def with_body(self, body: str) -> Utterance:
+        """Return the utterance with another :attr:`body`."""
+        return replace(self, main=self.main[: self._body_offset] + body)
+
+    def tiers_but(self, *names: str) -> tuple[Line, ...]:
+        """Return the dependent tiers that are not called one of ``names``."""
+        return tuple(tier for tier in self.tiers if tier.name not in names)
 
     def numbered(self, line: int) -> Utterance:
         """Return the utterance as one that begins at ``line`` of a file, with each of its tiers on a line below."""
@@ -208,12 +216,18 @@ def utterance(
     '*PAR:\t&-um hello . \x150_900\x15\n'
     """
     text = " ".join(text.split())
-    bullet = f" \x15{span.start_ms}_{span.end_ms}\x15" if span else ""
-    result = Utterance(speaker, f"*{speaker}:\t{text}{bullet}\n")
+    result = Utterance(speaker, f"*{speaker}:\t{text}{f' {bullet(span)}' if span else ''}\n")
     if speaker.isalnum() and "\x15" not in text and (span is None or 0 <= span.start_ms <= span.end_ms):
         vars(result).update(text=text, span=span)  # what would be read from it
-    if not words:
-        return result
-    value = " ".join(f"{word} \x15{at.start_ms}_{at.end_ms}\x15" if at else word for word, at in words)
-    tier = f"%wor:\t{value} {result.terminator}".rstrip() + "\n"
-    return Utterance(speaker, result.main, (Line(tier, 0),))
+    return Utterance(speaker, result.main, (word_tier(words, result.terminator),)) if words else result
+
+
+def word_tier(words: Iterable[tuple[str, TimeSpan | None]], terminator: str, end: str = "\n") -> Line:
+    """Return the tier ``%wor``, which ends as its main tier does; words without a time stand there without a bullet."""
+    timed = " ".join(f"{word} {bullet(at)}" if at else word for word, at in words)
+    return Line(f"%wor:\t{timed} {terminator}".rstrip() + end, 0)
+
+
+def bullet(span: TimeSpan) -> str:
+    """Return a span as CHAT writes it, between two control characters."""
+    return f"\x15{span.start_ms}_{span.end_ms}\x15"

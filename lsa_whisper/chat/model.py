@@ -98,6 +98,11 @@ class Transcript:
         match = _MEDIA_NAME.match(self.header("@Media") or "")
         return (match[1] or match[2] or "").strip() or None if match else None
 
+    def with_utterances(self, utterances: Iterable[Utterance]) -> Transcript:
+        """Return the transcript with other utterances, in order, in the places of its own."""
+        new = iter(utterances)
+        return replace(self, blocks=[block if isinstance(block, Line) else next(new) for block in self.blocks])
+
     def linked(self) -> Transcript:
         r"""Return the transcript for utterances with bullets: ``@Media`` does not say that there are none.
 

@@ -11,7 +11,7 @@ from lsa_whisper import chat
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.chat import Participant, Transcript
 from lsa_whisper.chat.files import is_transcript
-from lsa_whisper.corpus.bullets import repair_bullets as repair
+from lsa_whisper.chat.fix import repair_bullets as repair
 from lsa_whisper.corpus.card import Card, find_card
 from lsa_whisper.corpus.files import CLEANED_TEXT, RecordingIndex
 from lsa_whisper.corpus.speaker_groups import SpeakerPattern

@@ -1,7 +1,7 @@
 """Transcripts in other formats: the modules here write them, those of ``reading`` read them.
 
 Formats without times omit them. Formats that require times (srt, vtt, textgrid, eaf) omit utterances without times.
-:data:`LOSSES` says what else each format cannot hold.
+docs/formats.md says what else each format cannot hold.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from importlib import import_module
 from pathlib import Path
 
 from lsa_whisper.chat import Transcript
-from lsa_whisper.system.atomic_write import write_atomic
 
 FORMAT_SUFFIXES = {
     "cha": "cha",
@@ -33,27 +32,6 @@ FOR_PEOPLE = ("csv", "docx")
 
 TIMED_FORMATS = ("eaf", "textgrid", "srt", "vtt")
 """The formats that hold utterances with times only."""
-
-LOSSES = {
-    "cha": "nothing",
-    "eaf": "utterances without times; bullets inside an utterance; the place of headers between utterances",
-    "textgrid": "utterances without times; bullets inside an utterance; overlaps of a speaker with himself; headers, "
-    "roles and ages (`--headers` brings them back)",
-    "salt": "word times; bullets inside an utterance; the place of headers between utterances",
-    "json": "headers but languages, participants and media; dependent tiers but word times",
-    "srt": "every mark, headers and roles; word times; utterances without times or words",
-    "vtt": "every mark, headers and roles; word times; utterances without times or words",
-    "txt": "every mark, headers and roles; all times; utterances without words",
-    "csv": "headers but roles; dependent tiers and word times (it is not read again)",
-    "docx": "headers but roles and comments; dependent tiers but `%com`, `%act`, `%sit` and `%exp`; word times "
-    "(it is not read again)",
-}
-"""What a transcript loses on the way to each format and back."""
-
-
-def write(transcript: Transcript, path: Path, name: str, *, recording: Path | None = None) -> None:
-    """Write ``transcript`` to ``path`` in the format called ``name``, one of :data:`FORMATS`, atomically."""
-    write_atomic(serialize(transcript, name, recording=recording), path)
 
 
 def serialize(transcript: Transcript, name: str, *, recording: Path | None = None) -> str | bytes:

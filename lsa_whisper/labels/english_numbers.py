@@ -16,7 +16,6 @@ _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _BEFORE, _AFTER = r"(?<![\w.,:/])", r"(?![\w])"
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _SCALES = {"k": "thousand", "m": "million", "mn": "million", "b": "billion", "bn": "billion", "t": "trillion"}
-_SCALE = r"\s?(thousand|million|billion|trillion|hundred)|([kKmMbBtT]n?)"
 _MONEY = {"$": ("dollar", "cent"), "£": ("pound", "penny"), "€": ("euro", "cent"), "¥": ("yen", "sen")}
 _CURRENCY = "[$£€¥]"
 _DEGREES = {"C": " Celsius", "F": " Fahrenheit", "": ""}

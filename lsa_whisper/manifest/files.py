@@ -11,7 +11,7 @@ from typing import Any
 
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.segment import MANIFEST_COLUMNS, Segment, parse_row, segment_of
-from lsa_whisper.manifest.shard_audio import manifest_files, unreadable_manifest
+from lsa_whisper.manifest.shard_audio import manifest_files, opened_parquet, unreadable_manifest
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.atomic_write import atomic_file
 
@@ -67,10 +67,9 @@ def _lines(path: Path) -> Iterator[str]:
 
 def _parquet_rows(path: Path) -> Iterator[Segment]:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        with path.open("rb") as source, pq.ParquetFile(source) as file:  # Arrow cannot open names that are not UTF-8
+        with opened_parquet(path) as file:
             columns = [name for name in MANIFEST_COLUMNS if name in file.schema_arrow.names]
             rows = (row for batch in file.iter_batches(columns=columns) for row in batch.to_pylist())
             for number, row in enumerate(rows, 1):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
@@ -54,6 +56,15 @@ def is_manifest(path: Path | str) -> bool:
         return False
 
 
+@contextmanager
+def opened_parquet(path: Path) -> Iterator[Any]:
+    """Yield the ``pyarrow.parquet.ParquetFile`` at ``path``; Arrow itself cannot open names that are not UTF-8."""
+    import pyarrow.parquet as pq
+
+    with path.open("rb") as source, pq.ParquetFile(source) as file:
+        yield file
+
+
 class ShardAudio:
     """The encoded audio of each row of some shards, in the order of the rows of the manifest."""
 
@@ -88,12 +99,10 @@ def open_audio(path: Path | str) -> ShardAudio | None:
     files = manifest_files(path)
     if any(shard.suffix != ".parquet" for shard in files):
         return None
-    import pyarrow.parquet as pq
-
     rows = []
     for shard in files:
         try:
-            with shard.open("rb") as source, pq.ParquetFile(source) as file:
+            with opened_parquet(shard) as file:
                 if "audio" not in file.schema_arrow.names:
                     return None
                 rows.append(file.metadata.num_rows)
@@ -117,9 +126,7 @@ def _group_of(path: Path, row: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=4096)
 def _group_ends(path: Path) -> list[int]:
-    import pyarrow.parquet as pq
-
-    with path.open("rb") as source, pq.ParquetFile(source) as file:
+    with opened_parquet(path) as file:
         counts = (file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups))
         return list(accumulate(counts))
 
@@ -127,7 +134,5 @@ def _group_ends(path: Path) -> list[int]:
 @lru_cache(maxsize=2)
 def _group_audio(path: Path, group: int) -> Any:
     """Return the audio column of one row group: some 20 MB of FLAC."""
-    import pyarrow.parquet as pq
-
-    with path.open("rb") as source, pq.ParquetFile(source) as file:
+    with opened_parquet(path) as file:
         return file.read_row_group(group, columns=["audio"]).column("audio")

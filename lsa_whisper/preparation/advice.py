@@ -12,8 +12,8 @@ import soundfile as sf
 
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Disfluency, Transcript, Utterance
+from lsa_whisper.chat.fix import count_typed_bullets
 from lsa_whisper.corpus import Session
-from lsa_whisper.corpus.bullets import count_typed_bullets
 from lsa_whisper.corpus.speaker_groups import pattern_for, propose_groups
 from lsa_whisper.labels.repeats import find_repeats
 from lsa_whisper.preparation import screening

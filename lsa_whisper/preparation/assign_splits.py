@@ -86,22 +86,14 @@ def persons(session: Session) -> set[str]:
 
 def _groups(sessions: Sequence[Session]) -> list[list[int]]:
     """Return the indices of ``sessions`` in groups that share no person."""
-    parent = list(range(len(sessions)))
+    from scipy.cluster.hierarchy import DisjointSet  # half a second to load
 
-    def root(at: int) -> int:
-        while parent[at] != at:
-            parent[at] = parent[parent[at]]
-            at = parent[at]
-        return at
-
+    groups = DisjointSet(range(len(sessions)))
     first_of: dict[str, int] = {}
     for at, session in enumerate(sessions):
         for person in persons(session):
-            parent[root(at)] = root(first_of.setdefault(person, at))
-    groups: dict[int, list[int]] = {}
-    for at in range(len(sessions)):
-        groups.setdefault(root(at), []).append(at)
-    return list(groups.values())
+            groups.merge(at, first_of.setdefault(person, at))
+    return [sorted(members) for members in groups.subsets()]
 
 
 def _shared(sessions: Sequence[Session], members: Sequence[int], fixed: Sequence[str]) -> str:

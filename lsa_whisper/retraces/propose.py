@@ -9,7 +9,7 @@ import csv
 import io
 import re
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from unicodedata import normalize
 
@@ -131,20 +131,16 @@ def _mark_file(source: Path, target: Path, threshold: float, language: str | Non
     times = [_times(utterance, body, fillers(code)) for utterance, body in zip(unmarked, bodies, strict=True)]
     results = mark_all_retraces(bodies, language=code, threshold=threshold, times=times)
     changes = {
-        id(utterance): (_with_text(utterance, result.text), result.marks)
+        id(utterance): (utterance.with_body(result.text), result.marks)
         for utterance, result in zip(unmarked, results, strict=True)
     }
-    rows: list[tuple[object, ...]] = []
-    blocks: list[chat.Line | chat.Utterance] = []
-    for block in transcript.blocks:
-        now, marks = changes.get(id(block), (block, ()))
-        if isinstance(now, chat.Utterance):
-            rows += [
-                (now.line, now.speaker, proposal.words, proposal.code, proposal.confidence, now.text)
-                for proposal in marks
-            ]
-        blocks.append(now)
-    text = chat.serialize(replace(transcript, blocks=blocks))
+    marked = [changes.get(id(utterance), (utterance, ())) for utterance in transcript.utterances]
+    rows = [
+        (now.line, now.speaker, proposal.words, proposal.code, proposal.confidence, now.text)
+        for now, marks in marked
+        for proposal in marks
+    ]
+    text = chat.serialize(transcript.with_utterances(now for now, _ in marked))
     table = io.StringIO()
     csv.writer(table).writerows([_COLUMNS, *rows])
     _write_new(
@@ -155,11 +151,6 @@ def _mark_file(source: Path, target: Path, threshold: float, language: str | Non
     )
     count = len(rows) if tagger_for(code) else None
     return MarkedFile(source, target, count, len(transcript.utterances) - len(unmarked))
-
-
-def _with_text(utterance: chat.Utterance, body: str) -> chat.Utterance:
-    head = utterance.main[: len(utterance.main) - len(utterance.body)]
-    return replace(utterance, main=head + body)
 
 
 def _mark_words(body: str, bare_fillers: Set[str]) -> str:

@@ -28,9 +28,6 @@ The truth was 1.0 to 4.7 times what whisper-base promised for the 13 of 14 recor
 other speech) of which it wrote a word, and in the range each time.
 """
 _TAIL = 0.025
-_MAX_SHAPE = 300.0
-"""Above it, the first probability could be too small for a number; the normal distribution is as good there."""
-_NORMAL_95 = 1.96
 _USELESS = 10
 """An interval whose end is more than ten times its beginning says nothing."""
 
@@ -71,27 +68,18 @@ def errors_left(unreviewed: Iterable[float], reviewed: Iterable[float], errors_f
 
     >>> errors_left([4.2], [], 0), round(errors_left([2.0, 2.0], [7.9], 20).errors, 1)
     (ErrorEstimate(errors=8.0, low=1, high=20), 9.6)
+    >>> errors_left([90.0], [], 290).low, errors_left([1e-20], [], 0).high
+    (11185, 0)
     """
     promised = sum(unreviewed)
     shape, rate = PRIOR + errors_found, PRIOR_PROMISED + sum(reviewed)
     mean = promised * shape / rate
-    if shape > _MAX_SHAPE:
-        deviation = _NORMAL_95 * math.sqrt(mean + promised**2 * shape / rate**2)
-        return ErrorEstimate(mean, max(0.0, mean - deviation), mean + deviation)
-    return ErrorEstimate(mean, *_range(shape, rate, promised))
+    if mean < _TAIL:  # so improbable is even one
+        return ErrorEstimate(mean, 0, 0)
+    from scipy.special import nbdtrik
 
-
-def _range(shape: float, rate: float, promised: float) -> tuple[int, int]:
-    """Return the ends of the middle 95 % of a negative binomial distribution."""
-    share = promised / (rate + promised)
-    probability = (1 - share) ** shape
-    total, count, low = probability, 0, 0 if probability > _TAIL else -1
-    while total < 1 - _TAIL and count < 10**6:
-        probability *= (count + shape) / (count + 1) * share
-        count += 1
-        total += probability
-        low = count if low < 0 and total > _TAIL else low
-    return max(low, 0), count
+    low, high = nbdtrik([_TAIL, 1 - _TAIL], shape, rate / (rate + promised))
+    return ErrorEstimate(mean, math.ceil(low), math.ceil(high))
 
 
 def word_changes(old: Sequence[str], new: Sequence[str]) -> int:

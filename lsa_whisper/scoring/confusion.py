@@ -21,7 +21,7 @@ import numpy as np
 from lsa_whisper.chat import Disfluency, Event
 from lsa_whisper.scoring.align import UNALIGNED, Alignment
 from lsa_whisper.scoring.counts import Detections
-from lsa_whisper.scoring.words import FileWords
+from lsa_whisper.scoring.words import FileWords, events_at
 
 PLAIN_WORDS = "plain words"
 NO_WORDS = "nothing"
@@ -34,7 +34,7 @@ def confusion(reference: FileWords, hypothesis: FileWords, alignment: Alignment,
     """Return the matrix of one file; ``pauses`` are its detections of pauses."""
     matrix: Confusion = Counter()
     events = [event for event in hypothesis.events if event.start < event.end]
-    at = _events_at(events)
+    at = events_at(events)
     matched: set[int] = set()
     for event in reference.events:
         if event.start == event.end:
@@ -56,14 +56,6 @@ def confusion(reference: FileWords, hypothesis: FileWords, alignment: Alignment,
     matrix[pause, NO_WORDS] += pauses.false_negatives
     matrix[NO_WORDS, pause] += pauses.false_positives
     return +matrix
-
-
-def _events_at(events: Sequence[Event]) -> dict[int, list[int]]:
-    at: dict[int, list[int]] = {}
-    for number, event in enumerate(events):
-        for position in range(event.start, event.end):
-            at.setdefault(position, []).append(number)
-    return at
 
 
 def _best(kind: Disfluency, words: list[int], at: dict[int, list[int]], events: Sequence[Event]) -> int | None:

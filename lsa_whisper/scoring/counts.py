@@ -5,6 +5,7 @@ A rate is a property of the counts, and a rate that is undefined (nothing to div
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Protocol, Self, TypeVar
 
@@ -23,6 +24,24 @@ def ratio(numerator: float, denominator: float) -> float | None:
     (0.25, None)
     """
     return numerator / denominator if denominator else None
+
+
+def match_in_order(ranges: Iterable[tuple[float, float]], places: Sequence[float]) -> list[tuple[int, int]]:
+    """Return the largest one-to-one matching of ranges with places inside them, as indices into both.
+
+    All of them ascend, the lower and the upper ends of the ranges too, so taking the first fit is optimal.
+
+    >>> match_in_order([(0, 2), (1, 3)], [1, 2, 9])
+    [(0, 0), (1, 1)]
+    """
+    pairs, used = [], 0
+    for number, (low, high) in enumerate(ranges):
+        while used < len(places) and places[used] < low:
+            used += 1
+        if used < len(places) and places[used] <= high:
+            pairs.append((number, used))
+            used += 1
+    return pairs
 
 
 class Additive:

@@ -27,7 +27,7 @@ from lsa_whisper.chat.disfluencies import Match
 from lsa_whisper.scoring.align import UNALIGNED, Alignment
 from lsa_whisper.scoring.counts import Detections
 from lsa_whisper.scoring.segmentation import matched_gaps
-from lsa_whisper.scoring.words import NON_WORDS, FileWords
+from lsa_whisper.scoring.words import NON_WORDS, FileWords, events_at
 
 INFERRED_FROM_WORDS = frozenset(kind for kind in Disfluency if kind.row.in_words)
 """The classes that can be recognized in a transcript without marks."""
@@ -152,10 +152,7 @@ class Matcher:
         """Return the matching events, as indices into both sequences; only repetitions may occur more than once."""
         if self.kind.row.match is Match.SAME_COPIES:
             return list(self._repetitions(expected, actual))
-        at: dict[int, list[int]] = {}
-        for number, event in enumerate(actual):
-            for position in range(event.start, event.end):
-                at.setdefault(position, []).append(number)
+        at = events_at(actual)
         candidates = set()
         for number, event in enumerate(expected):
             for other in {n for h in self._words(event.start, event.end) for n in at.get(h, ())}:
@@ -188,10 +185,7 @@ class Matcher:
         """Yield the pairs of repetitions whose copies are all there and of which the hypothesis marks a part."""
         copies = [self._copies(event) for event in expected]
         in_any = self._asides[1].union(*(word for first, again in copies for word in (first, again)))
-        at: dict[int, set[int]] = {}
-        for other, event in enumerate(actual):
-            for word in range(event.start, event.end):
-                at.setdefault(word, set()).add(other)
+        at = events_at(actual)
         for number, (first, _) in enumerate(copies):
             for other in sorted({n for word in first for n in at.get(word, ())}):
                 if in_any.issuperset(range(actual[other].start, actual[other].end)):

@@ -50,10 +50,11 @@ def errors_by_group(
         "age": [age_band(_age(utterance.speaker, participants)) for utterance in reference.utterances],
         "length": [length_band(length) for length in lengths],
     }
-    return ByLabel((name, _errors_by(alignment, bands, utterances)) for name, bands in labels.items())
+    return ByLabel((name, errors_by(alignment, bands, utterances)) for name, bands in labels.items())
 
 
-def _errors_by(alignment: Alignment, labels: list[str], utterances: NDArray[np.int64]) -> ByLabel[WordErrors]:
+def errors_by(alignment: Alignment, labels: Sequence[str], utterances: NDArray[np.int64]) -> ByLabel[WordErrors]:
+    """Return the verbatim errors of one file by the label of each utterance; those of an empty label are left out."""
     names = [name for name in dict.fromkeys(labels) if name]
     numbers = np.array([names.index(label) if label else UNALIGNED for label in labels] + [UNALIGNED])
     group = numbers[utterances]  # an utterance of -1 has no group: it is the entry added at the end

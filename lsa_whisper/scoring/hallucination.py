@@ -83,23 +83,18 @@ def _in_silence(reference: FileWords, hypothesis: FileWords, inserted: _Bools) -
         return 0, 0, 0
     spans = sorted((s.start_ms - MARGIN_MS, s.end_ms + MARGIN_MS) for s in expected if s is not None)
     last = max(s.end_ms for s in (*expected, *actual) if s is not None)
-    silent, at = 0, 0
-    starts, ends = [], []
-    for start, end in spans:
-        if start > at:
-            silent += start - at
-            starts.append(at)
-            ends.append(start)
-        at = max(at, end)
-    if last > at:
-        silent += last - at
-        starts.append(at)
-        ends.append(last + 1)
+    starts = np.maximum.accumulate([0, *(end for _, end in spans)])
+    ends = np.array([*(start for start, _ in spans), last])
+    silent = starts < ends
+    silence_ms = int((ends - starts)[silent].sum())
+    final = starts[-1]
+    ends[-1] += 1  # a word may end last
+    starts, ends = starts[silent], ends[silent]
     middles = word_times(hypothesis)[inserted].mean(axis=1) if inserted.any() else np.zeros(0)
     place = np.searchsorted(starts, middles, side="right") - 1
-    inside = (place >= 0) & (middles < np.array([*ends, 0])[place])
-    outside = inside & ((middles < spans[0][0]) | (middles >= at)) if spans else inside[:0]
-    return int(inside.sum()), int(outside.sum()), silent
+    inside = (place >= 0) & (middles < np.append(ends, 0)[place])
+    outside = inside & ((middles < spans[0][0]) | (middles >= final)) if spans else inside[:0]
+    return int(inside.sum()), int(outside.sum()), silence_ms
 
 
 def _runs(hypothesis: FileWords, inserted: _Bools) -> int:
@@ -123,10 +118,13 @@ def find_word_loops(words: tuple[str, ...]) -> list[tuple[int, int]]:
     (codes,) = numbered(words)
     covered = np.zeros(len(words), dtype=np.bool_)
     for length in range(1, min(MAX_LENGTH, len(words) // ROUNDS) + 1):
-        same = np.concatenate(([0], (codes[length:] == codes[:-length]).astype(np.int8), [0]))
-        edges = np.flatnonzero(np.diff(same))
-        for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        for start, end in _stretches(codes[length:] == codes[:-length]):
             if end - start >= length * (ROUNDS - 1):
                 covered[start : end + length] = True
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], covered.astype(np.int8), [0]))))
+    return _stretches(covered)
+
+
+def _stretches(flags: _Bools) -> list[tuple[int, int]]:
+    """Return the half-open ranges in which all ``flags`` are true."""
+    edges = np.flatnonzero(np.diff(flags, prepend=False, append=False))
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))

@@ -31,7 +31,7 @@ from lsa_whisper.scoring.disfluency import (
     unmatched_events,
 )
 from lsa_whisper.scoring.file_scores import EVERYONE, FileScores, SamplesBySpeaker
-from lsa_whisper.scoring.groups import ParsedTranscript, errors_by_group, same_role
+from lsa_whisper.scoring.groups import ParsedTranscript, errors_by, errors_by_group, same_role
 from lsa_whisper.scoring.hallucination import Hallucinations, hallucinations
 from lsa_whisper.scoring.language_sample import by_speaker, count_words, sample_of
 from lsa_whisper.scoring.segmentation import boundaries
@@ -176,7 +176,7 @@ def score_file(
         fluent=wer.fluent_errors(expected, actual.fluent),
         fluent_raw=wer.fluent_errors(expected, actual.words),
         characters=wer.character_errors(alignment, expected.words, actual.words),
-        by_speaker=wer.errors_by_speaker(alignment, expected, utterances),
+        by_speaker=errors_by(alignment, [own.speaker for own in reference.utterances], utterances),
         disfluency=disfluency,
         written=written,
         boundaries=boundaries(expected, actual, alignment),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lsa_whisper.scoring.align import UNALIGNED, Alignment
-from lsa_whisper.scoring.counts import Detections
+from lsa_whisper.scoring.counts import Detections, match_in_order
 from lsa_whisper.scoring.words import FileWords
 
 
@@ -38,19 +38,9 @@ def compare_gaps(reference: Sequence[int], hypothesis: Sequence[int], alignment:
 
 
 def matched_gaps(reference: Sequence[int], hypothesis: Sequence[int], alignment: Alignment) -> list[tuple[int, int]]:
-    """Return the largest one-to-one matching, as indices into both lists; both ascend.
-
-    The ranges ascend, too, so taking the first fit is optimal.
-    """
-    pairs, used = [], 0
+    """Return the largest one-to-one matching, as indices into both lists; both ascend."""
     lows, highs = _ranges(alignment)
-    for number, gap in enumerate(reference):
-        while used < len(hypothesis) and hypothesis[used] < lows[gap]:
-            used += 1
-        if used < len(hypothesis) and hypothesis[used] <= highs[gap]:
-            pairs.append((number, used))
-            used += 1
-    return pairs
+    return match_in_order([(lows[gap], highs[gap]) for gap in reference], hypothesis)
 
 
 def _ranges(alignment: Alignment) -> tuple[list[int], list[int]]:

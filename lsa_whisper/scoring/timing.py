@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lsa_whisper.chat import Disfluency, Utterance
-from lsa_whisper.scoring.counts import Detections
+from lsa_whisper.scoring.counts import Detections, match_in_order
 from lsa_whisper.scoring.words import FileWords
 
 _Floats = NDArray[np.float64]
@@ -69,17 +69,10 @@ def spoken_times(utterance: Utterance) -> list[tuple[float, float]]:
 def match_onsets(reference: Sequence[float], hypothesis: Sequence[float], collar_ms: float = COLLAR_MS) -> Detections:
     """Return how many of two ascending lists of onsets match, each with at most one other.
 
-    Taking the earliest match is optimal, because all collars have the same width.
-
     >>> match_onsets([1000, 5000], [1400, 4000, 5200])
     Detections(true_positives=2, false_positives=1, false_negatives=0, not_scored=0)
     """
-    hits = used = 0
-    for time in reference:
-        while used < len(hypothesis) and hypothesis[used] < time - collar_ms:
-            used += 1
-        if used < len(hypothesis) and hypothesis[used] <= time + collar_ms:
-            hits, used = hits + 1, used + 1
+    hits = len(match_in_order([(time - collar_ms, time + collar_ms) for time in reference], hypothesis))
     return Detections(hits, len(hypothesis) - hits, len(reference) - hits)
 
 

@@ -21,14 +21,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from rapidfuzz.distance import Levenshtein
 
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.chat.tree import Item, Word, walk
 from lsa_whisper.chat.word import WordKind, read_word
 from lsa_whisper.scoring.align import UNALIGNED, Alignment
 from lsa_whisper.scoring.counts import ByLabel, Detections, WordErrors
-from lsa_whisper.scoring.segmentation import matched_gaps
+from lsa_whisper.scoring.segmentation import compare_gaps
+from lsa_whisper.scoring.wer import plain_character_errors
 from lsa_whisper.scoring.words import FileWords
 
 MODE = "nyra"
@@ -73,8 +73,8 @@ def character_errors_by_class(reference: FileWords, hypothesis: FileWords, align
     for kind in Disfluency:
         for r in sorted(_words_of(reference, kind)):
             h = int(alignment.to_hypothesis[r])
-            word = "" if h == UNALIGNED else hypothesis.words[h]
-            by_class[kind.value] = by_class.get(kind.value, WordErrors()) + _characters(reference.words[r], word)
+            errors = plain_character_errors([reference.words[r]], [] if h == UNALIGNED else [hypothesis.words[h]])
+            by_class[kind.value] = by_class.get(kind.value, WordErrors()) + errors
     return by_class
 
 
@@ -87,22 +87,10 @@ def _same_beginning(reference_word: str, word: str) -> bool:
     return first.startswith(second) or second.startswith(first)
 
 
-def _characters(reference_word: str, word: str) -> WordErrors:
-    counts = {"replace": 0, "delete": 0, "insert": 0}
-    for edit in Levenshtein.editops(reference_word, word):
-        counts[edit.tag] += 1
-    hits = len(reference_word) - counts["replace"] - counts["delete"]
-    return WordErrors(hits, counts["replace"], counts["delete"], counts["insert"])
-
-
 def _vocal_sounds(reference: FileWords, hypothesis: FileWords, alignment: Alignment) -> Detections:
     expected, actual = _sounds(reference), _sounds(hypothesis)
-    total = Detections()
-    for name in {*expected, *actual}:
-        own, other = expected.get(name, []), actual.get(name, [])
-        hits = len(matched_gaps(own, other, alignment))
-        total += Detections(hits, len(other) - hits, len(own) - hits)
-    return total
+    by_name = (compare_gaps(expected.get(name, []), actual.get(name, []), alignment) for name in {*expected, *actual})
+    return sum(by_name, Detections())
 
 
 def _sounds(words: FileWords) -> dict[str, list[int]]:

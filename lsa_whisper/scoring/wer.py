@@ -24,7 +24,7 @@ from rapidfuzz.distance import Levenshtein
 
 from lsa_whisper.scoring.align import UNALIGNED, Alignment, align
 from lsa_whisper.scoring.anchors import DisjointUtterances, UtteranceTimes, word_pieces
-from lsa_whisper.scoring.counts import ByLabel, WordErrors
+from lsa_whisper.scoring.counts import WordErrors
 from lsa_whisper.scoring.words import FileWords
 
 
@@ -143,12 +143,3 @@ def _shares_utterance(alignment: Alignment, hypothesis: FileWords, other: NDArra
     utterance = np.where(words == UNALIGNED, UNALIGNED, hypothesis.utterance_of[words])
     is_shared: NDArray[np.bool_] = (utterance != UNALIGNED) & (utterance == utterance[other])
     return is_shared
-
-
-def errors_by_speaker(alignment: Alignment, reference: FileWords, utterances: NDArray[np.int64]) -> ByLabel[WordErrors]:
-    """Return the verbatim errors per reference speaker; ``utterances`` is :func:`utterance_of_columns`."""
-    codes = np.array([utterance.speaker for utterance in reference.utterances])
-    if not len(codes):
-        return ByLabel()
-    speaker = np.where(utterances == UNALIGNED, "", codes[utterances])
-    return ByLabel((code, alignment.errors_where(speaker == code)) for code in dict.fromkeys(codes.tolist()))

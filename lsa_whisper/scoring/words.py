@@ -166,6 +166,15 @@ def _spelled(
         yield pieces, raw, (word,) if len(pieces) == 1 else raw
 
 
+def events_at(events: Sequence[Event]) -> dict[int, list[int]]:
+    """Return the events at each word that has any, as indices into ``events``."""
+    at: dict[int, list[int]] = {}
+    for number, event in enumerate(events):
+        for position in range(event.start, event.end):
+            at.setdefault(position, []).append(number)
+    return at
+
+
 def _is_unintelligible(words: Sequence[str]) -> NDArray[np.bool_]:
     return np.array([word in UNTRANSCRIBED for word in words], dtype=np.bool_)
 

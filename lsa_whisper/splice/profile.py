@@ -180,10 +180,10 @@ def read_profile(path: Path | str) -> DisfluencyProfile:
         }
         pauses = {str(mark): tuple(map(int, lengths)) for mark, lengths in data["pauses"].items()}
         profile = DisfluencyProfile(int(data["fluent_words"]), classes, pauses)
+        if not _is_sound(profile):
+            raise ValueError("impossible numbers")
     except OSError as error:
         raise CorpusError(f"{path}: cannot be read ({error.strerror}); {remedy}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CorpusError(f"{path}: is not a profile of disfluencies; {remedy}") from error
-    if not _is_sound(profile):
-        raise CorpusError(f"{path}: is not a profile of disfluencies; {remedy}")
     return profile

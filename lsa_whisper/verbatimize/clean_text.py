@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lsa_whisper.chat import Utterance
 from lsa_whisper.chat.main_tier import BULLET
@@ -157,5 +157,4 @@ def insert(utterance: Utterance, insertions: Sequence[Insertion]) -> Utterance:
     for insertion in sorted(insertions, key=lambda item: item.offset):  # stable
         pieces += [body[at : insertion.offset], insertion.text]
         at = insertion.offset
-    head = utterance.main[: len(utterance.main) - len(body)]
-    return replace(utterance, main=head + "".join(pieces) + body[at:])
+    return utterance.with_body("".join(pieces) + body[at:])

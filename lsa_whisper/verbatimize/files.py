@@ -24,22 +24,15 @@ def with_bodies(source: Transcript, bodies: Mapping[int, str], comment: str) -> 
 
     Changed utterances lose ``%wor``, which lacks the new words; all other tiers are about words that stay.
     """
-    blocks: list[Line | Utterance] = []
-    number = -1
-    for block in source.blocks:
-        if isinstance(block, Line):
-            blocks.append(block)
-            continue
-        number += 1
-        if not number:
-            ending = "\r\n" if block.main.endswith("\r\n") else "\n"
-            blocks.append(Line(f"@Comment:\t{comment}{ending}", 0))
-        body = bodies.get(number, block.body)
-        if body != block.body:
-            head = block.main[: len(block.main) - len(block.body)]
-            tiers = tuple(tier for tier in block.tiers if tier.name != "%wor")
-            block = replace(block, main=head + body, tiers=tiers)
-        blocks.append(block)
+    utterances = [
+        replace(utterance.with_body(body), tiers=utterance.tiers_but("%wor")) if body != utterance.body else utterance
+        for utterance, body in ((own, bodies.get(at, own.body)) for at, own in enumerate(source.utterances))
+    ]
+    blocks = source.with_utterances(utterances).blocks
+    first = next((at for at, block in enumerate(blocks) if isinstance(block, Utterance)), None)
+    if first is not None:
+        ending = "\r\n" if source.utterances[0].main.endswith("\r\n") else "\n"
+        blocks.insert(first, Line(f"@Comment:\t{comment}{ending}", 0))
     return replace(source, blocks=blocks)
 
 

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 import soundfile
+from calls import contents
 from click.testing import CliRunner
 
 # Its core, not its name: pytest puts tests/ on the path, where this very folder is called batchalign.
@@ -39,10 +40,6 @@ def cli(*words):
     return CliRunner().invoke(main, [str(word) for word in words], catch_exceptions=False)
 
 
-def files(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
 def test_one_bad_recording_of_twenty_is_named_and_the_rest_is_written(visits, scripted, tmp_path):
     words = ("-o", tmp_path / "out", "--model", scripted, "--lang", "eng", "-n", "3")
     result = cli("batchalign", "transcribe", visits, *words)
@@ -51,13 +48,13 @@ def test_one_bad_recording_of_twenty_is_named_and_the_rest_is_written(visits, sc
     (failure,) = [line for line in result.stdout.splitlines() if line.startswith("failed")]
     assert "corrupt.wav" in failure
     assert "v00.wav: 2 speakers written, 3 expected" in result.stderr
-    written = files(tmp_path / "out")
+    written = contents(tmp_path / "out")
     assert len(written) == 19 and "deep/v01.cha" in written
     assert not [name for name in written if chat.check(chat.read(tmp_path / "out" / name, strict=True))]
     assert b"no speech was found" in written["silent.cha"] and b"\txxx ." in written["silent.cha"]
 
     again = cli("batchalign", "transcribe", visits, *words)
-    assert "0 transcribed, 19 kept, 1 failed" in again.stdout and files(tmp_path / "out") == written
+    assert "0 transcribed, 19 kept, 1 failed" in again.stdout and contents(tmp_path / "out") == written
 
 
 def test_a_full_disk_ends_the_run_and_leaves_nothing_half(visits, scripted, tmp_path, monkeypatch):
@@ -71,7 +68,7 @@ def test_a_full_disk_ends_the_run_and_leaves_nothing_half(visits, scripted, tmp_
     out = tmp_path / "out"
     result = cli("batchalign", "transcribe", visits, "-o", out, "--model", scripted, "--lang", "eng")
     assert result.exit_code == 1 and "No space left" in result.stderr
-    assert len(tried) == 1 and files(out) == {}  # neither the draft that Batchalign wrote nor the lock
+    assert len(tried) == 1 and contents(out) == {}  # neither the draft that Batchalign wrote nor the lock
 
 
 def test_corrected_transcripts_are_never_overwritten(visits, scripted, tmp_path):

@@ -22,7 +22,7 @@ DELIBERATE = {
     "serialize": "the counterpart of parse, in the same modules",
     "read": "the verb for paths: CHAT, manifests, recipes, JSON, YAML",
     "finetune": "by a recipe in finetune, from a corpus too in auto_finetune, which is the public function",
-    "write": "the counterpart of read: CHAT, manifests, other formats",
+    "write": "the counterpart of read: CHAT, manifests",
 }
 """Public names that several modules may define, each with the reason; all are used through their module."""
 

@@ -6,12 +6,12 @@ import multiprocessing
 import os
 import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
 import pool_work
 import pytest
+from calls import until
 
 from lsa_whisper.errors import AudioError, CheckpointError
 from lsa_whisper.system.process_pool import process_pool
@@ -28,13 +28,6 @@ def run(tasks, count, **options):
         ended = list(run_tasks(tasks, pool, count, report, cost=lambda item: item.cost, **options))
     assert len({number for number, _ in ended}) == len(ended)
     return {tasks[number].name: outcome for number, outcome in ended}, reported
-
-
-def until(true, seconds=60.0):
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def has_ended(pid):
@@ -66,7 +59,7 @@ def test_a_death_costs_one_task_at_most(tmp_path):
 def test_a_fatal_error_ends_the_run_and_its_processes(tmp_path):
     with pytest.raises(CheckpointError, match="no such model"):
         run(pool_work.items(tmp_path, long=9, fatal=8), 2, fatal=(CheckpointError,))
-    until(lambda: not multiprocessing.active_children())
+    until(lambda: not multiprocessing.active_children(), 60)
 
 
 def test_an_unexpected_error_is_printed_and_costs_one_task(tmp_path, capfd):
@@ -94,8 +87,8 @@ def test_processes_end_with_the_one_that_started_them(tmp_path):
     (tmp_path / "run.py").write_text(code)
     paths = os.pathsep.join([str(TESTS), *sys.path])
     parent = subprocess.Popen([sys.executable, tmp_path / "run.py", tmp_path], env=os.environ | {"PYTHONPATH": paths})
-    until((tmp_path / "log").exists)
-    until(lambda: pool_work.read_log(tmp_path)[1])
+    until((tmp_path / "log").exists, 60)
+    until(lambda: pool_work.read_log(tmp_path)[1], 60)
     _, (worker,) = pool_work.read_log(tmp_path)
     parent.kill()
     parent.wait()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from lsa_whisper.chat.checks.context import CheckContext, context_of, value_place
-from lsa_whisper.chat.checks.dependent_tiers import dependent_problems
+from lsa_whisper.chat.checks.dependent_tiers import OBSOLETE_COPIES, dependent_problems
 from lsa_whisper.chat.checks.lines import header_problems, layout_problems
 from lsa_whisper.chat.checks.media import media_problems, time_problems
 from lsa_whisper.chat.checks.participants import participant_problems
@@ -59,7 +59,6 @@ def _unknown_languages(transcript: Transcript, known_language: Callable[[str], b
     ]
 
 
-_OBSOLETE = re.compile(r"\[x\s*\d+\s*\]", re.IGNORECASE)
 _PRECODE = re.compile(r"\s*\[-\s+([a-z]{3})\s*\]")
 _ENDINGS = ("terminator", "ca")
 _OVERLAP_ONLY = "⌈⌉⌊⌋23456789"
@@ -95,7 +94,7 @@ def _rules(utterance: Utterance, context: CheckContext) -> Iterator[TierFault]:
         else:
             yield from group_faults(item)
         for code in item.codes:
-            if _OBSOLETE.fullmatch(code):
+            if OBSOLETE_COPIES.fullmatch(code):
                 yield item.offset, "obsolete-repetition", f"{code} is obsolete"
     if not content:
         yield 0, "empty-utterance", "the utterance has no words, events or pauses"

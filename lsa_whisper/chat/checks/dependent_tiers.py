@@ -23,7 +23,8 @@ TierPart = tuple[int, str, str]
 """Offset in the tier, code of the rule, and message."""
 
 _REPLACEMENT = re.compile(r"\[:\s+(.*?)\s*\]", re.DOTALL)
-_COPIES = re.compile(r"\[x\s*\d+\s*\]", re.IGNORECASE)
+OBSOLETE_COPIES = re.compile(r"\[x\s*\d+\s*\]", re.IGNORECASE)
+"""The obsolete ``[x 3]``."""
 _EXCLUDED = frozenset(RETRACE_CODES) | {"[e]"}
 _TAGS = (",", "„", "‡")
 _ITEM = re.compile(r"[^|\s]+\|[^|\s]")
@@ -112,7 +113,7 @@ def _is_word(text: str, omitted: bool) -> bool:
 
 
 def _has_copies(items: list[Item]) -> bool:
-    return any(any(map(_COPIES.fullmatch, item.codes)) for item in walk(items) if not isinstance(item, Marker))
+    return any(any(map(OBSOLETE_COPIES.fullmatch, item.codes)) for item in walk(items) if not isinstance(item, Marker))
 
 
 def _relations(tier: Line, units: int | None) -> Iterator[TierPart]:

@@ -37,7 +37,7 @@ READABLE = {
     ".json": "asr_json",
     ".jsonl": "asr_json",
     ".words.xml": "nxt",
-    ".tsv": "whisper_tsv",
+    ".tsv": "tab_rows",
     ".html": "html_words",
     ".htm": "html_words",
     ".otr": "html_words",

@@ -18,6 +18,7 @@ from lsa_whisper.errors import FormatError, first_line
 from lsa_whisper.formats.reading.files import decode_bytes, read_bytes
 from lsa_whisper.formats.reading.manifests import TEXT_NAMES, manifest_rows, name_apart
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
+from lsa_whisper.manifest.shard_audio import opened_parquet
 from lsa_whisper.timespan import TimeSpan
 
 _RECORDINGS, _TEXT, _SEGMENTS, _UTTERANCE_SPEAKERS = "wav.scp", "text", "segments", "utt2spk"
@@ -159,12 +160,11 @@ def _parquet(folder: Path) -> list[Path]:
 
 def _parquet_rows(folder: Path) -> Iterator[tuple[Mapping[str, Any], str | None, str]]:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     for path in _parquet(folder):
         split = _SPLIT_NAMES.get(path.name.partition("-")[0].removesuffix(".parquet"))
         try:
-            with path.open("rb") as source, pq.ParquetFile(source) as file:
+            with opened_parquet(path) as file:
                 rows = (row for batch in file.iter_batches(batch_size=64) for row in batch.to_pylist())
                 yield from ((row, split, f"{path}: row {number}") for number, row in enumerate(rows, 1))
         except (pa.ArrowInvalid, OSError) as error:

@@ -96,20 +96,6 @@ class PlainText(NamedTuple):
     tags: tuple[str, ...] = ()
 
 
-def plain_to_chat(
-    text: str, conventions: Conventions, *, language: str, infer_marks: bool = True, names: frozenset[str] = frozenset()
-) -> PlainText:
-    """Return plain ``text`` as main tiers, and the comments found in it.
-
-    ``language`` (ISO 639-3) is that of numbers in digits. With ``infer_marks``, fillers, cut-off words and repeated
-    words are marked. Proper ``names`` stay capital at the beginning of a sentence.
-
-    >>> plain_to_chat("Um, I I want [laughs] it. OK?", Conventions(), language="eng", infer_marks=True).tiers
-    ('&-um I [/] I want &=laughs it .', 'OK ?')
-    """
-    return all_plain_to_chat([text], conventions, language=language, infer_marks=infer_marks, names=names)[0]
-
-
 def all_plain_to_chat(
     texts: Sequence[str],
     conventions: Conventions,
@@ -118,7 +104,14 @@ def all_plain_to_chat(
     infer_marks: bool = True,
     names: frozenset[str] = frozenset(),
 ) -> list[PlainText]:
-    """Return what :func:`plain_to_chat` makes of each of ``texts``, in less time for each if there are many."""
+    """Return each of plain ``texts`` as main tiers, and the comments found in it; many together take less time.
+
+    ``language`` (ISO 639-3) is that of numbers in digits. With ``infer_marks``, fillers, cut-off words and repeated
+    words are marked. Proper ``names`` stay capital at the beginning of a sentence.
+
+    >>> all_plain_to_chat(["Um, I I want [laughs] it. OK?"], Conventions(), language="eng")[0].tiers
+    ('&-um I [/] I want &=laughs it .', 'OK ?')
+    """
     drafts = [_Draft(text, conventions, language) for text in texts]
     style = "verbatim" if infer_marks else "fluent"  # fluent labels: no search for repetitions
     results = decode_all([draft.text for draft in drafts], Labels(style), language=language)
@@ -153,8 +146,8 @@ class _Draft:
         return f" {_PLACE}{'a' * len(self._held)}{_PLACE} "
 
     def _unsure(self, words: str) -> str:
-        inner = plain_to_chat(words, self._conventions, language=self._language, infer_marks=False).tiers
-        plain = " ".join(without_end(tier) for tier in inner)
+        inner = all_plain_to_chat([words], self._conventions, language=self._language, infer_marks=False)[0]
+        plain = " ".join(without_end(tier) for tier in inner.tiers)
         return self._hold(f"<{plain}> [?]" if " " in plain else f"{plain} [?]") if plain else " "
 
     def written(self, sentences: Iterable[Utterance], infer_marks: bool, names: frozenset[str]) -> PlainText:

@@ -101,7 +101,6 @@ def _derived(root: str, suffix: str) -> str:
 
 _ENDS = {".": ".", "?": "?", "!": "!", ">": "+...", "^": "+/.", "~": "+..."}
 _TOKEN = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]|[()<>]|:\d{1,3}(?::\d\d)?|:|[^\s(){}\[\]<>]+")
-_COMMENT = re.compile(r"\{[^{}]*\}")
 _INTENDED = re.compile(r"\[E[WO]:([^\[\]]+)\]")
 _UNINTELLIGIBLE = re.compile(r"x{1,3}", re.IGNORECASE)
 _PARENTHETICAL = re.compile(r"\(\(([^()]*)\)\)")

@@ -60,12 +60,7 @@ class Change:
         end = self.at + len(self.removed)
         if tuple(transcript.blocks[self.at : end]) != self.removed:
             raise EditError(f"block {self.at}: the transcript is not the one that was changed; open it again")
-        return with_blocks(transcript, [*transcript.blocks[: self.at], *self.added, *transcript.blocks[end:]])
-
-
-def with_blocks(transcript: Transcript, blocks: list[Block]) -> Transcript:
-    """Return a transcript with other blocks, the same path and the same encoding."""
-    return Transcript(blocks, transcript.path, transcript.encoding, transcript.found)
+        return replace(transcript, blocks=[*transcript.blocks[: self.at], *self.added, *transcript.blocks[end:]])
 
 
 def block_of(transcript: Transcript, number: int) -> int:
@@ -89,7 +84,7 @@ def put(transcript: Transcript, number: int, new: Sequence[Block], *, count: int
         raise EditError(f"utterance {number}: a header stands between the utterances; move it first")
     behind = blocks[last + 1 :]
     middle = [_closed(block, at + 1 < len(new) or bool(behind)) for at, block in enumerate(new)]
-    return with_blocks(transcript, [*blocks[:first], *middle, *behind])
+    return replace(transcript, blocks=[*blocks[:first], *middle, *behind])
 
 
 def _closed(block: Block, followed: bool) -> Block:

@@ -11,7 +11,7 @@ from lsa_whisper.chat.codes import PARTICIPANT_HEADERS, SEXES
 from lsa_whisper.chat.fix import repair_age
 from lsa_whisper.chat.serialize import UNNAMED_CORPUS
 from lsa_whisper.formats.reading.speakers import ROLES
-from lsa_whisper.review.edits.change import Block, EditError, with_blocks
+from lsa_whisper.review.edits.change import Block, EditError
 from lsa_whisper.review.edits.utterances import set_speaker, with_speaker
 
 _CODE, _AGE, _SEX, _ROLE, _FIELDS = 2, 3, 4, 7, 10
@@ -90,7 +90,7 @@ def name_transcribers(transcript: Transcript, names: Sequence[str], remark: str)
     end = _line_end(blocks[headers[-1]]) or "\n"
     lines = [Line(f"@Transcriber:\t{', '.join(plain)}{end}", 0), Line(f"@Comment:\t{' '.join(remark.split())}{end}", 0)]
     blocks[headers[-1] + 1 : headers[-1] + 1] = lines
-    return with_blocks(transcript, blocks)
+    return replace(transcript, blocks=blocks)
 
 
 def _described(old: Participant, new: Participant) -> Participant:
@@ -123,7 +123,7 @@ def _with_people(transcript: Transcript, people: dict[str, Participant], speaker
         if code not in described
     ]
     blocks[places[-1] + 1 : places[-1] + 1] = lines
-    return with_blocks(transcript, blocks)
+    return replace(transcript, blocks=blocks)
 
 
 def _header(line: Line, people: dict[str, Participant]) -> Line | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from lsa_whisper.chat import Line, Problem, Transcript, Utterance, check
 from lsa_whisper.chat.checks import tier_problems
@@ -13,7 +14,7 @@ from lsa_whisper.chat.checks.dependent_tiers import dependent_problems
 from lsa_whisper.chat.checks.lines import layout_problems
 from lsa_whisper.chat.filled_pauses import fillers
 from lsa_whisper.labels.numbers import can_spell_numbers, spell_number
-from lsa_whisper.review.edits.change import Change, EditError, with_blocks
+from lsa_whisper.review.edits.change import Change, EditError
 from lsa_whisper.review.edits.utterances import with_text
 
 _AROUND = 12
@@ -71,9 +72,7 @@ def _neighborhood(transcript: Transcript, at: int, count: int) -> Transcript:
         for index, block in enumerate(blocks)
         if index in near or (isinstance(block, Line) and block.name.startswith("@"))
     ]
-    excerpt = with_blocks(transcript, near_blocks)
-    excerpt.found = []
-    return excerpt
+    return replace(transcript, blocks=near_blocks, found=[])
 
 
 def _sentence(problem: Problem, added: Sequence[Line | Utterance]) -> str:

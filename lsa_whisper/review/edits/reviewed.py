@@ -13,7 +13,7 @@ from lsa_whisper.chat.main_tier import REVIEWED_TIER
 from lsa_whisper.labels import is_draft, read_coverage
 from lsa_whisper.labels.coverage import CHECKED, NOT_CHECKED
 from lsa_whisper.page.language import gettext
-from lsa_whisper.review.edits.change import line_end, put, with_blocks
+from lsa_whisper.review.edits.change import line_end, put
 
 _COMMENT = "%com"
 
@@ -63,7 +63,7 @@ def with_checked_state(transcript: Transcript) -> Transcript:
     }
     if not lines:
         return transcript
-    return with_blocks(transcript, [lines.get(at, block) for at, block in enumerate(transcript.blocks)])
+    return replace(transcript, blocks=[lines.get(at, block) for at, block in enumerate(transcript.blocks)])
 
 
 def draft_banner(transcript: Transcript) -> str:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import TypeVar
 
-from lsa_whisper.chat import Line, Transcript, Utterance
-from lsa_whisper.chat.main_tier import BULLET
+from lsa_whisper.chat import Transcript, Utterance
+from lsa_whisper.chat.main_tier import BULLET, bullet, word_tier
 from lsa_whisper.review.edits.change import EditError, line_end, put
 from lsa_whisper.timespan import TimeSpan
 
@@ -32,12 +32,12 @@ def set_span(transcript: Transcript, number: int, start_ms: int, end_ms: int) ->
     old = transcript.utterances[number] if number < len(transcript.utterances) else None
     if old is None or old.span == TimeSpan(start_ms, end_ms):
         return put(transcript, number, [old] if old else [])
-    bullet = f"\x15{start_ms}_{end_ms}\x15"
+    mark = bullet(TimeSpan(start_ms, end_ms))
     if len(BULLET.findall(old.main)) == 1 and _SINGLE.search(old.main):
-        main = _SINGLE.sub(bullet, old.main)
+        main = _SINGLE.sub(mark, old.main)
     else:
         body = BULLET.sub("", old.main).rstrip()
-        main = f"{body} {bullet}{line_end(old)}"
+        main = f"{body} {mark}{line_end(old)}"
     return put(transcript.linked(), number, [replace(old, main=main)])
 
 
@@ -63,16 +63,14 @@ def set_word_span(transcript: Transcript, number: int, word: int, start_ms: int,
 def with_word_spans(utterance: Utterance, spans: Sequence[TimeSpan | None]) -> Utterance:
     """Return the utterance with a ``%wor`` tier for the words that have a time, in the place of the old tier."""
     words = utterance.reading.verbatim
-    pairs = ((word, span) for word, span in zip(words, spans, strict=True) if span)
-    timed = " ".join(f"{word} \x15{span.start_ms}_{span.end_ms}\x15" for word, span in pairs)
+    timed = [(word, span) for word, span in zip(words, spans, strict=True) if span]
     names = [tier.name for tier in utterance.tiers]
     at = names.index(_WOR) if _WOR in names else 0
     tiers = list(utterance.tiers)
     if _WOR in names:
         del tiers[at]
     if timed:
-        text = f"{_WOR}:\t{timed} {utterance.terminator}".rstrip()
-        tiers.insert(at, Line(f"{text}{line_end(utterance)}", 0))
+        tiers.insert(at, word_tier(timed, utterance.terminator, line_end(utterance)))
     return replace(utterance, tiers=tuple(tiers))
 
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from lsa_whisper.chat import Line, Transcript, Utterance
 from lsa_whisper.chat.lines import FOLD
-from lsa_whisper.chat.main_tier import BULLET, REVIEWED_TIER
+from lsa_whisper.chat.main_tier import BULLET, REVIEWED_TIER, bullet
 from lsa_whisper.chat.scan import Token, scan
-from lsa_whisper.review.edits.change import Block, EditError, block_of, line_end, put, with_blocks
+from lsa_whisper.review.edits.change import EditError, block_of, line_end, put
 from lsa_whisper.review.edits.times import WordSpans, carry_word_spans, set_span, with_word_spans
 from lsa_whisper.review.edits.words import word_tokens
 from lsa_whisper.timespan import TimeSpan
@@ -35,14 +35,10 @@ def set_text(transcript: Transcript, number: int, text: str) -> Transcript:
 def set_texts(transcript: Transcript, texts: Mapping[int, str]) -> Transcript:
     """Return the transcript with other texts of many utterances, by number, as one edit."""
     new = {id(transcript.utterances[_known(transcript, number)]): clean_text(text) for number, text in texts.items()}
-    blocks: list[Block] = []
-    for block in transcript.blocks:
-        text = new.get(id(block))
-        if isinstance(block, Utterance) and text is not None and text != block.text:
-            blocks.append(carry_word_spans(block, with_text(block, text)))
-        else:
-            blocks.append(block)
-    return with_blocks(transcript, blocks)
+    pairs = ((old, new.get(id(old), old.text)) for old in transcript.utterances)
+    return transcript.with_utterances(
+        carry_word_spans(old, with_text(old, text)) if text != old.text else old for old, text in pairs
+    )
 
 
 def clean_text(text: str) -> str:
@@ -55,12 +51,9 @@ def with_text(old: Utterance, text: str, span: TimeSpan | None = None) -> Uttera
     head = _HEAD.match(old.main)
     bullets = BULLET.findall(old.main)
     span = span or old.span
-    if len(bullets) == 1 and span == old.span:
-        bullet = f" {bullets[0]}"
-    else:
-        bullet = f" \x15{span.start_ms}_{span.end_ms}\x15" if span else ""
+    mark = bullets[0] if len(bullets) == 1 and span == old.span else bullet(span) if span else ""
     ends = line_end(old) if old.main.endswith(("\n", "\r")) or old.tiers else ""
-    return replace(old, main=f"{head.group() if head else ''}{text}{bullet}{ends}")
+    return replace(old, main=f"{head.group() if head else ''}{text}{f' {mark}' if mark else ''}{ends}")
 
 
 def set_speaker(transcript: Transcript, number: int, speaker: str) -> Transcript:
@@ -96,7 +89,7 @@ def split_at_word(transcript: Transcript, number: int, word: int) -> Transcript:
     if not 0 < word < len(words):
         raise EditError("choose a word inside the utterance: the second part begins with it")
     cut = _before_groups(old.text, words[word].offset)
-    first = replace(with_text(old, f"{old.text[:cut].rstrip()} ."), tiers=_without(old.tiers, "%wor"))
+    first = replace(with_text(old, f"{old.text[:cut].rstrip()} ."), tiers=old.tiers_but("%wor"))
     second = with_text(replace(old, tiers=()), old.text[cut:])
     spans, count = old.word_spans(), len(first.reading.verbatim)
     if old.span:
@@ -144,14 +137,13 @@ def insert_utterance(transcript: Transcript, number: int, speaker: str, text: st
     behind = transcript.utterances[number] if number < len(transcript.utterances) else None
     beside = before or behind
     end = line_end(beside) if beside else "\n"
-    bullet = _gap(before, behind)
-    mark = f" \x15{bullet.start_ms}_{bullet.end_ms}\x15" if bullet else ""
+    span = _gap(before, behind)
+    mark = f" {bullet(span)}" if span else ""
     new = Utterance(speaker, f"*{speaker}:\t{clean_text(text)}{mark}{end}")
     at = block_of(transcript, number - 1) + 1 if before else _first_place(transcript)
-    blocks: list[Block] = [*transcript.blocks[:at], new, *transcript.blocks[at:]]
     if before and not (before.tiers[-1].raw if before.tiers else before.main).endswith(("\n", "\r")):
         raise EditError("the file ends without a line end; add one in a text editor first")
-    return with_blocks(transcript, blocks)
+    return replace(transcript, blocks=[*transcript.blocks[:at], new, *transcript.blocks[at:]])
 
 
 def delete_utterance(transcript: Transcript, number: int) -> Transcript:
@@ -203,15 +195,11 @@ def _without_terminator(text: str) -> tuple[str, str]:
     return text[: last.offset].rstrip(), text[last.offset + len(last.text) :].strip()
 
 
-def _without(tiers: tuple[Line, ...], name: str) -> tuple[Line, ...]:
-    return tuple(tier for tier in tiers if tier.name != name)
-
-
 def _joined_tiers(first: Utterance, second: Utterance) -> tuple[Line, ...]:
     end = line_end(first)
     reviewed = first.reviewed and second.reviewed
-    tiers = [tier for tier in _without(first.tiers, "%wor") if reviewed or tier.name != REVIEWED_TIER]
-    for tier in _without(_without(second.tiers, "%wor"), REVIEWED_TIER):
+    tiers = [tier for tier in first.tiers_but("%wor") if reviewed or tier.name != REVIEWED_TIER]
+    for tier in second.tiers_but("%wor", REVIEWED_TIER):
         same = next((at for at, own in enumerate(tiers) if own.name == tier.name and tier.name), None)
         if same is None:
             tiers.append(tier)

@@ -1,6 +1,6 @@
 // Everything that a key or a button does, with the text of the help.
 import { state, current, chooseWords, choose } from "./state.js";
-import { edit, act, say } from "./server.js";
+import { edit, say } from "./server.js";
 import { step } from "./list.js";
 import { nextDoubtful } from "./filters.js";
 import { playUtterance, playWords, toggleLoop, changeSpeed } from "./player.js";
@@ -82,4 +82,3 @@ export const COMMANDS = [
   ["Z", "redo", redo],
   ["/", "search", () => at("search").focus()],
 ];
-export { act };

@@ -23,7 +23,7 @@ export function draw(force = false) {
   list.setAttribute("aria-activedescendant", document.getElementById(`u${state.at}`) ? `u${state.at}` : "");
   if (!list.getAttribute("aria-activedescendant")) list.removeAttribute("aria-activedescendant");
 }
-export function reveal() {
+function reveal() {
   const place = state.shown.indexOf(state.at);
   if (place < 0) return;
   const top = place * HEIGHT;

@@ -12,7 +12,7 @@ export function doubtClass(confidence) {
   if (confidence === null || confidence >= state.flagBelow) return "";
   return confidence >= 0.7 ? "doubt1" : confidence >= 0.4 ? "doubt2" : "doubt3";
 }
-export function speakerClass(code) {
+function speakerClass(code) {
   return `speaker${Math.max(0, Object.keys(state.participants).indexOf(code)) % 6}`;
 }
 export function pieces(utterance) {

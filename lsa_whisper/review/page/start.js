@@ -44,7 +44,7 @@ async function transcribe(files) {
 }
 at("transcribe-all").addEventListener("click", () => transcribe(found.files.map((each, number) => [each, number]).filter(([each]) => !each.transcript && each.recording).map(([, number]) => number)));
 at("transcribe-stop").addEventListener("click", async () => { await act({ action: "stop", transcribe: true }); await refresh(); });
-export async function openTranscript(file) {
+async function openTranscript(file) {
   say("");
   let opened;
   try { opened = await get(`transcript?file=${file}`); } catch (error) { say(error.message); return; }

@@ -107,7 +107,7 @@ function drawTiles() {
   for (const ms of each && each.start_ms !== null ? [each.start_ms, each.end_ms] : []) pen.fillRect(x(ms, width) - 1, 0, 2, height);
   drawCursor(pen, height, x(position(), width));
 }
-export function drawAll() { drawWave(); drawTiles(); drawOverview(); }
+function drawAll() { drawWave(); drawTiles(); drawOverview(); }
 let zoom = 1;
 export function changeZoom(by) {
   zoom = Math.max(1 / 64, Math.min(32, zoom * by));

@@ -6,7 +6,6 @@ import pytest
 
 from lsa_whisper import chat
 from lsa_whisper.errors import FormatError, LsaWhisperError
-from lsa_whisper.formats import FORMATS, LOSSES
 from lsa_whisper.formats.convert import convert
 
 SALT = "$ Child, Examiner\nE What is it?\nC (Um) a (a) dog.\n"
@@ -184,7 +183,3 @@ def test_times_in_a_comment_become_no_tabs(tmp_path):
     convert([tmp_path / "a.cha"], tmp_path / "eaf", format="eaf")
     convert([tmp_path / "eaf"], tmp_path / "out", headers=tmp_path / "a.cha")
     assert "@Comment:\tseen at  0_900  too\n" in (tmp_path / "out" / "a.cha").read_text()
-
-
-def test_every_format_says_what_it_loses():
-    assert set(LOSSES) == set(FORMATS)

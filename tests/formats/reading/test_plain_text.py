@@ -9,13 +9,13 @@ import pytest
 
 from lsa_whisper.formats.reading import ReadingOptions, read_transcripts
 from lsa_whisper.formats.reading.conventions import Conventions
-from lsa_whisper.formats.reading.notation import plain_to_chat
+from lsa_whisper.formats.reading.notation import all_plain_to_chat
 from lsa_whisper.timespan import TimeSpan
 
 
 def tiers(text, **options):
     marks = {"language": "eng", "infer_marks": True} | options
-    return list(plain_to_chat(text, Conventions(), **marks).tiers)
+    return list(all_plain_to_chat([text], Conventions(), **marks)[0].tiers)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_chat_without_headers_keeps_its_tiers(tmp_path):
 
 
 def test_a_length_of_a_pause_and_a_time_are_comments():
-    found = plain_to_chat("He (1.2) ran [pause 2s] on 00:01:05.", Conventions(), language="eng")
+    found = all_plain_to_chat(["He (1.2) ran [pause 2s] on 00:01:05."], Conventions(), language="eng")[0]
     assert found.tiers == ("he (..) ran (.) on .",)
     assert set(found.comments) == {"pause of 1.2 s", "pause 2s", "00:01:05"}
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lsa_whisper.formats.reading.recognizers.fields import (
+    ListedWord,
     field_of,
     first,
     rows,
@@ -17,10 +18,10 @@ from lsa_whisper.formats.reading.recognizers.fields import (
     seconds_of,
     speaker_name,
     text_of,
-    word_of,
+    words_of,
 )
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
-from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
+from lsa_whisper.formats.reading.timed_words import utterances_of
 
 
 def is_aws(document: Mapping[str, Any]) -> bool:
@@ -33,25 +34,20 @@ def read_aws(document: Mapping[str, Any], source: Source, place: str) -> None:
     """Add the utterances that the items make up."""
     results = document["results"]
     source.language = text_of(results, "language_code") or None
-    source.spoken = utterances_of(_aws_words(results, place), source.language)
+    source.spoken = utterances_of(words_of(_aws_words(results, place)), source.language)
     whole = [text_of(row, "transcript") for row, _ in rows(results.get("transcripts"), f"{place}: transcript")]
     source.full_text = " ".join(whole)
     source.spoken = source.spoken or [SpokenText("", text, place=place) for text in whole if text]
 
 
-def _aws_words(results: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
+def _aws_words(results: Mapping[str, Any], place: str) -> Iterator[ListedWord]:
     speakers = _aws_speakers(results.get("speaker_labels"), place)
-    before: RecognizedWord | None = None
     for item, here in rows(results.get("items"), f"{place}: item"):
         text = text_of(first(item.get("alternatives"), here), "content")
         start, end = item.get("start_time"), item.get("end_time")
         channel = item.get("channel_label")
         speaker = speaker_name(item.get("speaker_label")) or speaker_name(channel) or speakers.get(str(start), "")
-        if before and (start is None or not speaker):
-            speaker = before.speaker
-        if text:
-            before = word_of(text, start, end, speaker, here, before)
-            yield before
+        yield ListedWord(text, start, end, speaker, here, continues=start is None or not speaker)
 
 
 def _aws_speakers(labels: Any, place: str) -> dict[str, str]:
@@ -88,7 +84,7 @@ def read_azure(document: Mapping[str, Any], source: Source, place: str) -> None:
         best = first(field_of(phrase, "nBest", "NBest"), here) or phrase
         text = text_of(best, "display", "Display", "text", "DisplayText", "lexical", "Lexical")
         text = text or text_of(phrase, "DisplayText")
-        words = list(_azure_words(best, here))
+        words = list(words_of(_azure_words(best, here)))
         channel = f"channel {phrase.get('channel')}" if len(channels) > 1 else ""
         speaker = speaker_name(field_of(phrase, "speaker", "Speaker")) or channel
         complete = len(words) == len(text.split())
@@ -103,13 +99,10 @@ def read_azure(document: Mapping[str, Any], source: Source, place: str) -> None:
         source.spoken = [SpokenText("", text, place=place) for text in whole if text]
 
 
-def _azure_words(best: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
-    before: RecognizedWord | None = None
+def _azure_words(best: Mapping[str, Any], place: str) -> Iterator[ListedWord]:
     for word, here in rows(field_of(best, "displayWords", "DisplayWords", "words", "Words"), f"{place}, word"):
         text = text_of(word, "displayText", "DisplayText", "word", "Word", "text")
-        if text:
-            before = word_of(text, *_azure_times(word), "", here, before)
-            yield before
+        yield ListedWord(text, *_azure_times(word), "", here)
 
 
 def _azure_span(row: Mapping[str, Any], place: str) -> Any:
@@ -166,7 +159,8 @@ def read_google(document: Mapping[str, Any], source: Source, place: str) -> None
     channels = [field_of(result, "channelTag", "channel_tag") for result, _ in results]
     names = [f"channel {channel}" if len(set(channels)) > 1 and channel else "" for channel in channels]
     words = [
-        list(_google_words(choice, here, speakers, name)) for (choice, here), name in zip(best, names, strict=True)
+        list(words_of(_google_words(choice, here, speakers, name)))
+        for (choice, here), name in zip(best, names, strict=True)
     ]
     named = [any(word.speaker for word in group) for group in words]
     if any(named[-1:]) and not any(named[:-1]):
@@ -185,15 +179,13 @@ def read_google(document: Mapping[str, Any], source: Source, place: str) -> None
 
 def _google_words(
     best: Mapping[str, Any], place: str, speakers: Mapping[Any, str], channel: str
-) -> Iterator[RecognizedWord]:
-    before: RecognizedWord | None = None
+) -> Iterator[ListedWord]:
     timestamps = best.get("timestamps")
     for number, word in enumerate(timestamps if isinstance(timestamps, list) else (), 1):  # Watson's [word, start, end]
         if isinstance(word, list) and len(word) == 3 and isinstance(word[0], str) and word[0].strip():
             text = "uh" if word[0] == _HESITATION else word[0].strip()
             speaker = speakers.get(word[1], "") if isinstance(word[1], int | float) else ""
-            before = word_of(text, word[1], word[2], speaker, f"{place}, word {number}", before)
-            yield before
+            yield ListedWord(text, word[1], word[2], speaker, f"{place}, word {number}")
     for row, here in rows(best.get("words"), f"{place}, word"):
         text = text_of(row, "word").partition("|")[0]
         start = _google_time(field_of(row, "startTime", "start_time", "startOffset", "start_offset"))
@@ -201,10 +193,7 @@ def _google_words(
         if end is not None and start is None:
             start = 0.0  # a field that is zero may be left out
         label = field_of(row, "speakerLabel", "speaker_label", "speakerTag", "speaker_tag") or None
-        speaker = speaker_name(label) or channel
-        if text:
-            before = word_of(text, start, end, speaker, here, before)
-            yield before
+        yield ListedWord(text, start, end, speaker_name(label) or channel, here)
 
 
 def _google_time(value: Any) -> Any:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.source import span_of_seconds
@@ -69,13 +69,27 @@ def scaled(value: Any, factor: float) -> Any:
     return value * factor if _is_number(value) else value
 
 
-def word_of(text: str, start: Any, end: Any, speaker: str, place: str, before: RecognizedWord | None) -> RecognizedWord:
-    """Return a word; one without times stands, without duration, at the end of the word ``before``."""
-    span = span_of_seconds(start, end, place)
-    if span is None:
-        at = before.span.end_ms if before else 0
-        span = TimeSpan(at, at)
-    return RecognizedWord(text.strip().replace(" ", "_"), span, speaker, place)
+class ListedWord(NamedTuple):
+    """A word as a file lists it; one that ``continues`` has the speaker of the word before it."""
+
+    text: str
+    start: Any
+    end: Any
+    speaker: str
+    place: str
+    continues: bool = False
+
+
+def words_of(listed: Iterable[ListedWord]) -> Iterator[RecognizedWord]:
+    """Yield the words that have a text; one without times stands, without duration, at the end of the one before it."""
+    before: RecognizedWord | None = None
+    for word in listed:
+        if word.text:
+            at = before.span.end_ms if before else 0
+            span = span_of_seconds(word.start, word.end, word.place) or TimeSpan(at, at)
+            speaker = before.speaker if before and word.continues else word.speaker
+            before = RecognizedWord(word.text.strip().replace(" ", "_"), span, speaker, word.place)
+            yield before
 
 
 def speaker_name(value: Any) -> str:

@@ -9,9 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lsa_whisper.formats.reading.recognizers.fields import field_of, first, rows, speaker_name, text_of, word_of
+from lsa_whisper.formats.reading.recognizers.fields import (
+    ListedWord,
+    field_of,
+    first,
+    rows,
+    speaker_name,
+    text_of,
+    words_of,
+)
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
-from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
+from lsa_whisper.formats.reading.timed_words import utterances_of
 
 _DEEPGRAM_LISTS = ("channels", "utterances")
 
@@ -30,7 +38,7 @@ def read_deepgram(document: Mapping[str, Any], source: Source, place: str) -> No
         source.language = source.language or text_of(channel, "detected_language") or None
         best = first(channel.get("alternatives"), f"{here}, alternative")
         name = f"channel {number + 1}" if len(channels) > 1 else ""
-        words, text = _deepgram_words(best, name, here), text_of(best, "transcript")
+        words, text = words_of(_deepgram_words(best, name, here)), text_of(best, "transcript")
         source.full_text += f" {text}"
         spoken = utterances_of(words, source.language) or [*_deepgram_sentences(best, name, here)]
         source.spoken += spoken or ([SpokenText(name, text, place=here)] if text else [])
@@ -41,7 +49,7 @@ def read_deepgram(document: Mapping[str, Any], source: Source, place: str) -> No
 def _deepgram_utterances(results: Mapping[str, Any], place: str) -> Iterator[SpokenText]:
     for utterance, here in rows(results.get("utterances"), f"{place}: utterance"):
         speaker, text = speaker_name(utterance.get("speaker")), text_of(utterance, "transcript")
-        words = tuple((word.text, word.span) for word in _deepgram_words(utterance, speaker, here))
+        words = tuple((word.text, word.span) for word in words_of(_deepgram_words(utterance, speaker, here)))
         times = words if len(words) == len(text.split()) else ()
         if text:
             span = span_of_seconds(utterance.get("start"), utterance.get("end"), here)
@@ -61,17 +69,14 @@ def _deepgram_sentences(best: Mapping[str, Any], name: str, place: str) -> Itera
                 )
 
 
-def _deepgram_words(best: Mapping[str, Any], name: str, place: str) -> Iterator[RecognizedWord]:
-    before: RecognizedWord | None = None
+def _deepgram_words(best: Mapping[str, Any], name: str, place: str) -> Iterator[ListedWord]:
     words = list(rows(best.get("words"), f"{place}, word"))
     several = len({word.get("speaker") for word, _ in words} - {None}) > 1
     for word, here in words:
         text = text_of(word, "punctuated_word", "word")
         own = speaker_name(word.get("speaker")) if several or not name else ""
-        speaker = f"{name} {own}".strip() if own else before.speaker if before else name
-        if text:
-            before = word_of(text, word.get("start"), word.get("end"), speaker, here, before)
-            yield before
+        speaker = f"{name} {own}".strip()
+        yield ListedWord(text, word.get("start"), word.get("end"), speaker, here, continues=not own)
 
 
 def is_rev(document: Mapping[str, Any]) -> bool:
@@ -85,17 +90,13 @@ def read_rev(document: Mapping[str, Any], source: Source, place: str) -> None:
     for monologue, here in rows(document["monologues"], f"{place}: monologue"):
         number = monologue.get("speaker")
         name = names.get(number) if isinstance(number, int | str) else None
-        source.spoken += utterances_of(_rev_words(monologue, name or speaker_name(number), here))
+        source.spoken += utterances_of(words_of(_rev_words(monologue, name or speaker_name(number), here)))
 
 
-def _rev_words(monologue: Mapping[str, Any], speaker: str, place: str) -> Iterator[RecognizedWord]:
-    before: RecognizedWord | None = None
+def _rev_words(monologue: Mapping[str, Any], speaker: str, place: str) -> Iterator[ListedWord]:
     for element, here in rows(monologue.get("elements"), f"{place}, element"):
-        text = text_of(element, "value")
-        if text:
-            start, end = field_of(element, "ts", "timestamp"), field_of(element, "end_ts", "end_timestamp")
-            before = word_of(text, start, end, speaker, here, before)
-            yield before
+        start, end = field_of(element, "ts", "timestamp"), field_of(element, "end_ts", "end_timestamp")
+        yield ListedWord(text_of(element, "value"), start, end, speaker, here)
 
 
 _UNKNOWN = "UU"
@@ -112,18 +113,12 @@ def read_speechmatics(document: Mapping[str, Any], source: Source, place: str) -
     metadata = document.get("metadata")
     settings = metadata.get("transcription_config") if isinstance(metadata, Mapping) else None
     source.language = text_of(settings, "language") or None if isinstance(settings, Mapping) else None
-    source.spoken = utterances_of(_speechmatics_words(document, place), source.language)
+    source.spoken = utterances_of(words_of(_speechmatics_words(document, place)), source.language)
 
 
-def _speechmatics_words(document: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
-    before: RecognizedWord | None = None
+def _speechmatics_words(document: Mapping[str, Any], place: str) -> Iterator[ListedWord]:
     for result, here in rows(document["results"], f"{place}: result"):
         best = first(result.get("alternatives"), here)
-        text = text_of(best, "content")
-        speaker = speaker_name(best.get("speaker"))
-        if before and result.get("type") == "punctuation":
-            speaker = before.speaker
-        if text:
-            speaker = "" if speaker == _UNKNOWN else speaker
-            before = word_of(text, result.get("start_time"), result.get("end_time"), speaker, here, before)
-            yield before
+        speaker = "" if best.get("speaker") == _UNKNOWN else speaker_name(best.get("speaker"))
+        times, is_mark = (result.get("start_time"), result.get("end_time")), result.get("type") == "punctuation"
+        yield ListedWord(text_of(best, "content"), *times, speaker, here, continues=is_mark)

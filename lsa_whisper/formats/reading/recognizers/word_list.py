@@ -8,9 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lsa_whisper.formats.reading.recognizers.fields import field_of, rows, scaled, speaker_name, text_of, word_of
+from lsa_whisper.formats.reading.recognizers.fields import (
+    ListedWord,
+    field_of,
+    rows,
+    scaled,
+    speaker_name,
+    text_of,
+    words_of,
+)
 from lsa_whisper.formats.reading.source import Source
-from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
+from lsa_whisper.formats.reading.timed_words import utterances_of
 
 _MILLISECONDS = ("acoustic_model", "audio_duration", "utterances", "tokens")
 """The fields of AssemblyAI and Soniox."""
@@ -63,20 +71,16 @@ def _parts(utterance: Any) -> list[Any]:
 def read(document: Mapping[str, Any], source: Source, place: str) -> None:
     """Add the utterances that the words make up."""
     source.language = text_of(document, "language_code", "language") or None
-    source.spoken = utterances_of(_words(document, place), source.language)
+    source.spoken = utterances_of(words_of(_words(document, place)), source.language)
 
 
-def _words(document: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
+def _words(document: Mapping[str, Any], place: str) -> Iterator[ListedWord]:
     unit = 0.001 if any(name in document for name in _MILLISECONDS) else 1.0
-    before: RecognizedWord | None = None
     for entry, here in rows(_listed(document), f"{place}: word"):
         text = text_of(entry, "punctuated_word", "word", "text")
         kind = entry.get("type")
         if kind == "audio_event":
             text = f"[{text.strip('()')}]"
-        if text and kind != "spacing":
-            speaker = speaker_name(field_of(entry, "speaker_id", "speaker"))
-            before = word_of(
-                text, scaled(entry.get("start"), unit), scaled(entry.get("end"), unit), speaker, here, before
-            )
-            yield before
+        if kind != "spacing":
+            start, end = (scaled(entry.get(name), unit) for name in ("start", "end"))
+            yield ListedWord(text, start, end, speaker_name(field_of(entry, "speaker_id", "speaker")), here)
