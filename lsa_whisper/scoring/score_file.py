@@ -4,9 +4,10 @@ Conventions for disfluencies that a system transcribed in words but did not mark
 
 - Fillers, cut-off words and exact repeats can be recognized from the words. Of a system without any marks, all of them
   are (:func:`lsa_whisper.scoring.words.mark_from_words`), right or wrong.
-- Of a system that writes marks, such a disfluency counts as found where the reference has it at the same words and no
-  mark of the system covers them. Nothing else is inferred: an unmarked repeat that the reference does not mark either
-  is not a false alarm. So a correct mark more never makes another disfluency missed.
+- Of any system, such a disfluency counts as found where the reference has it at the same words and no mark of the
+  system covers them, also *no no*, which is mostly said twice on purpose. Nothing else is inferred of a system that
+  writes marks: an unmarked repeat that the reference does not mark either is not a false alarm. So a correct mark more
+  never makes another disfluency missed.
 """
 
 from __future__ import annotations
@@ -61,8 +62,12 @@ def with_recognized(
     accepted: list[Event] = []
     for kind, expected in missed.items():
         of_kind = [event for event in candidates if event.kind is kind]
-        pairs = Matcher(reference, hypothesis, alignment, kind).matched(expected, of_kind)
+        matcher = Matcher(reference, hypothesis, alignment, kind)
+        pairs = matcher.matched(expected, of_kind)
         accepted += [of_kind[number] for number in sorted({number for _, number in pairs})]
+        if kind is Disfluency.REPETITION:
+            hits = {number for number, _ in pairs}
+            accepted += _same_copies(matcher, [event for number, event in enumerate(expected) if number not in hits])
     if not accepted:
         return hypothesis
     events = sorted((*hypothesis.events, *accepted), key=lambda event: (event.start, event.end))
@@ -84,6 +89,16 @@ def _with_cuts_of(reference: FileWords, events: Sequence[Event], alignment: Alig
             yield from (Event(Disfluency.FRAGMENT, at, at + 1) for at in range(event.start, event.end))
         elif event.kind is not Disfluency.FRAGMENT or event.start in own:
             yield event
+
+
+def _same_copies(matcher: Matcher, missed: Sequence[Event]) -> Iterator[Event]:
+    """Yield the ``missed`` repetitions whose words are all transcribed, although such may be said twice on purpose."""
+    said, marked = matcher.hypothesis.words, matcher.hypothesis.disfluent
+    for event in missed:
+        first, again = matcher.copies(event)
+        words = matcher.reference.words[event.start : event.end]
+        if again and tuple(said[at] for at in first) == words and not marked[first].any():
+            yield Event(event.kind, first[0], first[-1] + 1, repair_start=again[0], repair_end=again[-1] + 1)
 
 
 def _missed(reference: FileWords, hypothesis: FileWords, alignment: Alignment, kind: Disfluency) -> list[Event]:
