@@ -118,12 +118,13 @@ def read_speechmatics(document: Mapping[str, Any], source: Source, place: str) -
 def _speechmatics_words(document: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
     before: RecognizedWord | None = None
     for result, here in rows(document["results"], f"{place}: result"):
-        best = first(result.get("alternatives"), here)
-        text = text_of(best, "content")
-        speaker = speaker_name(best.get("speaker"))
+        speaker = speaker_name(first(result.get("alternatives"), here).get("speaker"))
         if before and result.get("type") == "punctuation":
             speaker = before.speaker
-        if text:
-            speaker = "" if speaker == _UNKNOWN else speaker
-            before = word_of(text, result.get("start_time"), result.get("end_time"), speaker, here, before)
-            yield before
+        speaker = "" if speaker == _UNKNOWN else speaker
+        for part, inner in [*rows(result.get("spoken_form"), here)] or [
+            (result, here)
+        ]:  # of a number, an amount, a date
+            if text := text_of(first(part.get("alternatives"), inner), "content"):
+                before = word_of(text, part.get("start_time"), part.get("end_time"), speaker, inner, before)
+                yield before

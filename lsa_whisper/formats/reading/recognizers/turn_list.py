@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lsa_whisper.formats.reading.recognizers.fields import field_of, rows, speaker_name, text_of
+from lsa_whisper.formats.reading.recognizers.fields import field_of, one_word, rows, speaker_name, text_of
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
 from lsa_whisper.timespan import TimeSpan
 
@@ -27,7 +27,7 @@ _UNKNOWN = "not_activated"
 
 def matches(document: Mapping[str, Any]) -> bool:
     """Return whether ``document`` has a list of turns, or a transcription of Gladia's without one."""
-    return bool(_turns(document) or _transcription(document))
+    return "audio_duration" not in document and bool(_turns(document) or _transcription(document))  # AssemblyAI
 
 
 def are_turns(items: list[Any]) -> bool:
@@ -88,7 +88,7 @@ def _words(turn: Mapping[str, Any], place: str) -> Iterator[tuple[str, TimeSpan 
     for word, here in rows(turn.get("words"), f"{place}, word"):
         text = text_of(word, "word", "text")
         if text:
-            yield text.replace(" ", "_"), _span(word, here)
+            yield one_word(text), _span(word, here)
 
 
 def _span(row: Mapping[str, Any], place: str) -> TimeSpan | None:

@@ -25,12 +25,15 @@ def matches(document: Mapping[str, Any]) -> bool:
 
 def _listed(document: Mapping[str, Any]) -> list[Any]:
     """Return the words; those of utterances if they stand there only, or the utterances if they have none."""
-    lists = (document.get(name) for name in ("words", "result", "word_segments"))
+    choices, times = document.get("alternatives"), document.get("timestamp")  # of Vosk, of NeMo
+    best = next((choice for choice in choices if isinstance(choice, Mapping)), {}) if isinstance(choices, list) else {}
+    lists = [(best or document).get(name) for name in ("words", "result", "word_segments")]
+    lists += [times.get("word")] if isinstance(times, Mapping) else []
     if words := next((words for words in lists if isinstance(words, list)), []):
         return words
     if isinstance(tokens := document.get("tokens"), list):
         return _joined(tokens)
-    utterances = document.get("utterances")
+    utterances = field_of(document, "utterances", "sentences", "paragraphs")
     return [part for utterance in utterances for part in _parts(utterance)] if isinstance(utterances, list) else []
 
 
