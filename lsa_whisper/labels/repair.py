@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.chat.scan import scan
 from lsa_whisper.labels.english_numbers import speak_english
+from lsa_whisper.labels.number_words import with_spoken_signs
 from lsa_whisper.labels.numbers import JOINER, NOT_NUMBERS, can_spell_numbers, spell_number, with_joined_runs
 from lsa_whisper.labels.other_numbers import speak_other, with_spelled_centuries
 from lsa_whisper.languages import chat_code
@@ -23,6 +24,7 @@ _WORDS_IN_CODE = re.compile(rf"\[(?!(?:{_CODE})\])([^\[\]]*)\]")
 """Square brackets around text that is not CHAT code, and therefore words."""
 _BULLET = re.compile(r"(?<![\w&])\d+_\d+(?!\w)")
 """A bullet without its control characters."""
+_SIGN_APART = re.compile(r"(?<=\d)_(?=[%€$£°])|(?<=[€$£])_(?=\d)")
 _KEPT = re.compile(NOT_NUMBERS)
 _SPOKEN_SIGN = re.compile(
     r"[\d%&@½¼¾⅓⅔¢²³√]|(?<=\w)\+(?=[\w+])|(?<=[²³\w]) [+=] (?=\w)|\b[A-G]#|\b(?:https?://|www\.)|\.(?:com|org|net|edu|gov)\b"
@@ -71,7 +73,7 @@ def _with_signs_repaired(text: str, marks: bool, language: str) -> tuple[str, in
     if not marks:
         text = _BRACKETS.sub(" ", text)
     count = 0
-    rules: list[tuple[re.Pattern[str], str]] = [(_DOTS, " +... "), (_BULLET, " ")]
+    rules: list[tuple[re.Pattern[str], str]] = [(_DOTS, " +... "), (_BULLET, " "), (_SIGN_APART, "")]
     if marks:
         rules = [(_RETRACE_UNCLOSED, r"[\1]"), (_RETRACE_UNOPENED, r"[\1]"), (_WORDS_IN_CODE, r" \1 "), *rules]
     for pattern, replacement in rules:
@@ -117,7 +119,7 @@ def _speak_other(
     text: str, count: int, marks: bool, spellings: dict[str, str] | None, language: str
 ) -> tuple[str, int]:
     if not marks:
-        text = with_spelled_centuries(text, language)
+        text = with_spoken_signs(with_spelled_centuries(text, language), language)
     if not _SPOKEN_SIGN.search(text):
         return text, count
     if can_spell_numbers(language):

@@ -4,10 +4,9 @@ Conventions for disfluencies that a system transcribed in words but did not mark
 
 - Fillers, cut-off words and exact repeats can be recognized from the words. Of a system without any marks, all of them
   are (:func:`lsa_whisper.scoring.words.mark_from_words`), right or wrong.
-- Of any system, such a disfluency counts as found where the reference has it at the same words and no mark of the
-  system covers them, also *no no*, which is mostly said twice on purpose. Nothing else is inferred of a system that
-  writes marks: an unmarked repeat that the reference does not mark either is not a false alarm. So a correct mark more
-  never makes another disfluency missed.
+- Of any system, such a disfluency, *no no* too, counts as found where the reference has it at the same words and no
+  mark of the system covers them. Of a system that writes marks, nothing else is inferred: a repeat that neither marks
+  is not a false alarm. So a correct mark more never makes another disfluency missed.
 """
 
 from __future__ import annotations
@@ -63,11 +62,8 @@ def with_recognized(
     for kind, expected in missed.items():
         of_kind = [event for event in candidates if event.kind is kind]
         matcher = Matcher(reference, hypothesis, alignment, kind)
-        pairs = matcher.matched(expected, of_kind)
-        accepted += [of_kind[number] for number in sorted({number for _, number in pairs})]
-        if kind is Disfluency.REPETITION:
-            hits = {number for number, _ in pairs}
-            accepted += _same_copies(matcher, [event for number, event in enumerate(expected) if number not in hits])
+        of_kind = list(_copied(matcher, expected)) if kind is Disfluency.REPETITION else of_kind
+        accepted += [of_kind[number] for number in sorted({n for _, n in matcher.matched(expected, of_kind)})]
     if not accepted:
         return hypothesis
     events = sorted((*hypothesis.events, *accepted), key=lambda event: (event.start, event.end))
@@ -91,13 +87,13 @@ def _with_cuts_of(reference: FileWords, events: Sequence[Event], alignment: Alig
             yield event
 
 
-def _same_copies(matcher: Matcher, missed: Sequence[Event]) -> Iterator[Event]:
-    """Yield the ``missed`` repetitions whose words are all transcribed, although such may be said twice on purpose."""
-    said, marked = matcher.hypothesis.words, matcher.hypothesis.disfluent
+def _copied(matcher: Matcher, missed: Iterable[Event]) -> Iterator[Event]:
+    """Yield the ``missed`` repetitions that the words of the hypothesis show, where no mark covers them."""
+    marked = matcher.hypothesis.disfluent
     for event in missed:
         first, again = matcher.copies(event)
-        words = matcher.reference.words[event.start : event.end]
-        if again and tuple(said[at] for at in first) == words and not marked[first].any():
+        words, copy = (tuple(matcher.hypothesis.words[at] for at in places) for places in (first, again))
+        if copy and words in (copy, matcher.reference.words[event.start : event.end]) and not marked[first].any():
             yield Event(event.kind, first[0], first[-1] + 1, repair_start=again[0], repair_end=again[-1] + 1)
 
 

@@ -19,7 +19,7 @@ from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.manifests import is_manifest_row, manifest_rows, manifest_sources
 from lsa_whisper.formats.reading.recognizers import RECOGNIZERS
-from lsa_whisper.formats.reading.recognizers.fields import field_of, one_word, rows, speaker_name, text_of
+from lsa_whisper.formats.reading.recognizers.fields import field_of, rows, speaker_name, text_of
 from lsa_whisper.formats.reading.recognizers.label_studio import is_tasks, task_sources
 from lsa_whisper.formats.reading.recognizers.turn_list import are_turns
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds, without_damaged_times
@@ -67,7 +67,7 @@ def _segment_words(words: Any, place: str) -> Iterator[tuple[str, TimeSpan | Non
         word = entry.get("word", entry.get("text"))
         span = span_of_seconds(entry.get("start"), entry.get("end"), place)
         if isinstance(word, str) and word.strip():
-            yield one_word(word), span
+            yield word.strip().replace(" ", "_"), span
 
 
 def chunk_utterances(chunks: Sequence[Any], place: str, language: str | None = None) -> Iterator[SpokenText]:

@@ -11,7 +11,6 @@ from lsa_whisper.formats.reading.source import span_of_seconds
 from lsa_whisper.formats.reading.timed_words import RecognizedWord
 from lsa_whisper.timespan import TimeSpan
 
-_BESIDE_SIGN = re.compile(r" (?=[%€$£°])|(?<=[€$£]) ")
 _DURATION = re.compile(r"PT(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?")
 
 
@@ -76,16 +75,7 @@ def word_of(text: str, start: Any, end: Any, speaker: str, place: str, before: R
     if span is None:
         at = before.span.end_ms if before else 0
         span = TimeSpan(at, at)
-    return RecognizedWord(one_word(text), span, speaker, place)
-
-
-def one_word(text: str) -> str:
-    """Return the ``text`` of a word without spaces.
-
-    >>> one_word("New York"), one_word("5 €")
-    ('New_York', '5€')
-    """
-    return _BESIDE_SIGN.sub("", text.strip()).replace(" ", "_")
+    return RecognizedWord(text.strip().replace(" ", "_"), span, speaker, place)
 
 
 def speaker_name(value: Any) -> str:

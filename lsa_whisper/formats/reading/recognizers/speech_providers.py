@@ -122,9 +122,7 @@ def _speechmatics_words(document: Mapping[str, Any], place: str) -> Iterator[Rec
         if before and result.get("type") == "punctuation":
             speaker = before.speaker
         speaker = "" if speaker == _UNKNOWN else speaker
-        for part, inner in [*rows(result.get("spoken_form"), here)] or [
-            (result, here)
-        ]:  # of a number, an amount, a date
+        for part, inner in list(rows(result.get("spoken_form"), here)) or [(result, here)]:  # that of an amount, a date
             if text := text_of(first(part.get("alternatives"), inner), "content"):
                 before = word_of(text, part.get("start_time"), part.get("end_time"), speaker, inner, before)
                 yield before

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lsa_whisper.formats.reading.recognizers.fields import field_of, one_word, rows, speaker_name, text_of
+from lsa_whisper.formats.reading.recognizers.fields import field_of, rows, speaker_name, text_of
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
 from lsa_whisper.timespan import TimeSpan
 
@@ -88,7 +88,7 @@ def _words(turn: Mapping[str, Any], place: str) -> Iterator[tuple[str, TimeSpan 
     for word, here in rows(turn.get("words"), f"{place}, word"):
         text = text_of(word, "word", "text")
         if text:
-            yield one_word(text), _span(word, here)
+            yield text.replace(" ", "_"), _span(word, here)
 
 
 def _span(row: Mapping[str, Any], place: str) -> TimeSpan | None:

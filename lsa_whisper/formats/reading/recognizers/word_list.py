@@ -25,10 +25,9 @@ def matches(document: Mapping[str, Any]) -> bool:
 
 def _listed(document: Mapping[str, Any]) -> list[Any]:
     """Return the words; those of utterances if they stand there only, or the utterances if they have none."""
-    choices, times = document.get("alternatives"), document.get("timestamp")  # of Vosk, of NeMo
-    best = next((choice for choice in choices if isinstance(choice, Mapping)), {}) if isinstance(choices, list) else {}
-    lists = [(best or document).get(name) for name in ("words", "result", "word_segments")]
-    lists += [times.get("word")] if isinstance(times, Mapping) else []
+    inside = document.get("alternatives") or document.get("timestamp")  # of Vosk, of NeMo
+    holders = [row for row in (inside if isinstance(inside, list) else [inside]) if isinstance(row, Mapping)]
+    lists = ((holders or [document])[0].get(name) for name in ("words", "result", "word_segments", "word"))
     if words := next((words for words in lists if isinstance(words, list)), []):
         return words
     if isinstance(tokens := document.get("tokens"), list):
