@@ -119,9 +119,7 @@ _SIGN_WORDS = {
 """The words of :data:`_SIGNS`: of a range, of arithmetic, and of what stands behind a number."""
 _ARITHMETIC = re.compile(r"(?<![\w.,/:])\d+(?:\s?[-−+×÷x*/:]\s?\d+)+\s?=\s?\d+(?![\w/]|[.,]\d)")
 _ALIKE = str.maketrans("−×*÷:", "-xx//")
-_RANGE = re.compile(
-    r"(?<![\w.,/:)-])(?!0\d|\d{3}-\d{4})((\d{1,4})(?::[0-5]\d| ?h)?) ?[-–] ?(?=(\d{1,4})(?!\d|[.,/–-]\d))"
-)
+_TO = re.compile(r"(?<![\w.,/:)-])(?!0\d|\d{3}-\d{4})((\d{1,4})(?::[0-5]\d| ?h)?) ?[-–] ?(?=(\d{1,4})(?!\d|[.,/–-]\d))")
 _EURO = re.compile(r"(?<=\d) ?(?:EUR|Euro|euros?)\b(?!-)")
 _UNIT = re.compile(r"(?<![\w.,/])(\d[\d.,]*)(?: ?(km/h|[ckm]?m|k?g|m?l|min)|(?<=[1-3])(/[34]))(?![\w/²³'’]|[.,]\d)")
 POINTS = {"spa": "punto", "ita": "punto", "por": "ponto", "fra": "point", "deu": "Punkt", "nld": "punt"}
@@ -149,12 +147,10 @@ def before_unit(unit: str, words: str, language: str) -> str:
 
 def speak_arithmetic(text: str, words: Mapping[str, str]) -> str:
     """Return ``text`` with the signs of arithmetic (``+-x/=``) as ``words``: ``5-3=2`` as *5 minus 3 equals 2*."""
+    if "=" not in text:
+        return text
     signs = {ord(sign): f" {word} " for sign, word in words.items() if len(sign) == 1}
-    return (
-        _ARITHMETIC.sub(lambda match: match[0].translate(_ALIKE).translate(signs).replace("  ", " "), text)
-        if "=" in text
-        else text
-    )
+    return _ARITHMETIC.sub(lambda match: match[0].translate(_ALIKE).translate(signs).replace("  ", " "), text)
 
 
 def with_spoken_signs(text: str, language: str) -> str:
@@ -163,5 +159,5 @@ def with_spoken_signs(text: str, language: str) -> str:
         return text
     words = dict(zip(_SIGNS, (word.replace("_", " ") for word in _SIGN_WORDS[language].split()), strict=True))
     text = _EURO.sub(" €", speak_arithmetic(text, words))
-    text = _RANGE.sub(lambda hit: f"{hit[1]} {words['–']} " if int(hit[2]) < int(hit[3]) else hit[0], text)
+    text = _TO.sub(lambda hit: f"{hit[1]} {words['–']} " if int(hit[2]) < int(hit[3]) else hit[0], text)
     return _UNIT.sub(lambda hit: f"{hit[1]} {words[hit[2] or hit[3]].rstrip('sn' if hit[1] == '1' else ' ')}", text)
