@@ -22,9 +22,8 @@ _RETRACE_UNOPENED = re.compile(r"(?<![\[/])(/{1,3}|/-|/\?)\]")
 _CODE = r"/{1,3}|/[-?]|[<>]\d?|!!?|[?*]|x \d+|(?:::?|=!?|[*+%])\s[^\[\]]*"
 _WORDS_IN_CODE = re.compile(rf"\[(?!(?:{_CODE})\])([^\[\]]*)\]")
 """Square brackets around text that is not CHAT code, and therefore words."""
-_BULLET = re.compile(r"(?<![\w&])\d+_\d+(?!\w)")
-"""A bullet without its control characters."""
-_SIGN_APART = re.compile(r"(?<=\d)_(?=[%€$£°])|(?<=[€$£])_(?=\d)")
+_BULLET = re.compile(r"(?<![\w&])\d+_\d+(?!\w)|(?<=\d)_(?=[%€$£°])|(?<=[€$£])_(?=\d)")
+"""A bullet without its control characters, and what joins a number to its sign in one word of a recognizer."""
 _KEPT = re.compile(NOT_NUMBERS)
 _SPOKEN_SIGN = re.compile(
     r"[\d%&@½¼¾⅓⅔¢²³√]|(?<=\w)\+(?=[\w+])|(?<=[²³\w]) [+=] (?=\w)|\b[A-G]#|\b(?:https?://|www\.)|\.(?:com|org|net|edu|gov)\b"
@@ -73,7 +72,7 @@ def _with_signs_repaired(text: str, marks: bool, language: str) -> tuple[str, in
     if not marks:
         text = _BRACKETS.sub(" ", text)
     count = 0
-    rules: list[tuple[re.Pattern[str], str]] = [(_DOTS, " +... "), (_BULLET, " "), (_SIGN_APART, "")]
+    rules: list[tuple[re.Pattern[str], str]] = [(_DOTS, " +... "), (_BULLET, " ")]
     if marks:
         rules = [(_RETRACE_UNCLOSED, r"[\1]"), (_RETRACE_UNOPENED, r"[\1]"), (_WORDS_IN_CODE, r" \1 "), *rules]
     for pattern, replacement in rules:
