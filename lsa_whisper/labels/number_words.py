@@ -120,7 +120,6 @@ _SIGN_WORDS = {
 _ARITHMETIC = re.compile(r"(?<![\w.,/:])\d+(?:\s?[-−+×÷x*/:]\s?\d+)+\s?=\s?\d+(?![\w/]|[.,]\d)")
 _ALIKE = str.maketrans("−×*÷:", "-xx//")
 _TO = re.compile(r"(?<![\w.,/:)-])(?!0\d|\d{3}-\d{4})((\d{1,4})(?::[0-5]\d| ?h)?) ?[-–] ?(?=(\d{1,4})(?!\d|[.,/–-]\d))")
-_EURO = re.compile(r"(?<=\d) ?(?:EUR|Euro|euros?)\b(?!-)")
 _UNIT = re.compile(r"(?<![\w.,/])(\d[\d.,]*)(?: ?(km/h|[ckm]?m|k?g|m?l|min)|(?<=[1-3])(/[34]))(?![\w/²³'’]|[.,]\d)")
 POINTS = {"spa": "punto", "ita": "punto", "por": "ponto", "fra": "point", "deu": "Punkt", "nld": "punt"}
 """The word for a decimal point, where it is not a comma."""
@@ -158,6 +157,6 @@ def with_spoken_signs(text: str, language: str) -> str:
     if language not in _SIGN_WORDS:
         return text
     words = dict(zip(_SIGNS, (word.replace("_", " ") for word in _SIGN_WORDS[language].split()), strict=True))
-    text = _EURO.sub(" €", speak_arithmetic(text, words))
+    text = re.sub(r"(?<=\d) ?(?:EUR|Euro|euros?)\b(?!-)", " €", speak_arithmetic(text, words))
     text = _TO.sub(lambda hit: f"{hit[1]} {words['–']} " if int(hit[2]) < int(hit[3]) else hit[0], text)
     return _UNIT.sub(lambda hit: f"{hit[1]} {words[hit[2] or hit[3]].rstrip('sn' if hit[1] == '1' else ' ')}", text)
