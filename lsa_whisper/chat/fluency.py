@@ -165,4 +165,5 @@ def _unretraced_words(item: Item) -> list[Word]:
 
 
 def _syllables_of(word: Word, language: str) -> int:
-    return sum(syllables(part, language) or 0 for part in read_word(word.text).verbatim if not part.endswith("-"))
+    parts = (part for part in read_word(word.text).verbatim if part != "yyy" and not part.endswith("-"))
+    return sum(syllables(part, language) or 0 for part in parts)

@@ -192,9 +192,8 @@ def _parsed(transcript: Transcript, *, has_marks: bool | None = None) -> ParsedT
     if has_marks is None:
         return ParsedTranscript(transcript.utterances, transcript.participants, language=language)
     from_words = partial(_marked, language=language)
-    if not has_marks:
-        return ParsedTranscript([*map(from_words, transcript.utterances)], transcript.participants)
-    return ParsedTranscript(transcript.utterances, transcript.participants, from_words)
+    utterances = transcript.utterances if has_marks else [*map(from_words, transcript.utterances)]
+    return ParsedTranscript(utterances, transcript.participants, from_words)
 
 
 def _marked(utterance: Utterance, language: str) -> Utterance:

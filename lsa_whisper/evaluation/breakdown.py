@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from lsa_whisper.evaluation.cells import ERROR_HEADS, class_cell, count_cells, error_cells, head_cells, percent
 from lsa_whisper.evaluation.results import Evaluation
-from lsa_whisper.page.language import gettext
+from lsa_whisper.page.language import gettext, page_number
 from lsa_whisper.page.tables import ReportTable, TableCell
 from lsa_whisper.scoring.bootstrap import MIN_EVENTS
 from lsa_whisper.scoring.confusion import NO_WORDS, PLAIN_WORDS
@@ -72,7 +72,7 @@ def confusions(systems: Sequence[System]) -> Iterator[ReportTable]:
 
 
 def _count(count: int, correct: bool) -> TableCell:
-    return TableCell(f"{count:,}" if count else "", correct=correct and count > 0)
+    return TableCell(page_number(f"{count:,}") if count else "", correct=correct and count > 0)
 
 
 def _grouped(systems: Sequence[System], group: str, title: str, lead: str, name: str) -> ReportTable:
@@ -93,11 +93,11 @@ def _insertions(systems: Sequence[System]) -> ReportTable:
         counts = system.hallucinations
         rate = counts.words_per_minute_of_silence
         texts = (
-            f"{counts.words_in_silence:,}",
-            f"{counts.silence_ms / 60_000:.1f}",
-            "-" if rate is None or counts.words_in_silence < MIN_EVENTS else f"{rate:.2f}",
-            f"{counts.runs:,} ({percent(counts.share_with_runs)})",
-            f"{counts.words_in_loops:,}",
+            page_number(f"{counts.words_in_silence:,}"),
+            page_number(f"{counts.silence_ms / 60_000:.1f}"),
+            "-" if rate is None or counts.words_in_silence < MIN_EVENTS else page_number(f"{rate:.2f}"),
+            f"{page_number(f'{counts.runs:,}')} ({percent(counts.share_with_runs)})",
+            page_number(f"{counts.words_in_loops:,}"),
         )
         rows.append((TableCell(system.name), *(TableCell(text) for text in texts)))
     columns = "Inserted in silence", "Minutes of silence", "Per minute", "Utterances with a run"
@@ -115,7 +115,7 @@ def _speaker_attribution(evaluation: Evaluation) -> ReportTable:
     for s in evaluation.systems.values():
         rates = (evaluation.speaker_text(s, rate) for rate in (s.speakers.cp, s.speakers.tcp))
         cells = (*rates, percent(s.speakers.orc))
-        rows.append((TableCell(s.name), TableCell(f"{s.speakers.cp_words:,}"), *map(TableCell, cells)))
+        rows.append((TableCell(s.name), *count_cells(s.speakers.cp_words), *map(TableCell, cells)))
     return ReportTable(
         gettext("Speaker-attributed word errors"),
         gettext(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lsa_whisper.chat import Disfluency
-from lsa_whisper.page.language import gettext
+from lsa_whisper.page.language import gettext, page_number
 from lsa_whisper.page.tables import TableCell
 from lsa_whisper.page.terms import class_definition, class_title
 from lsa_whisper.page.text import range_text
@@ -65,12 +65,12 @@ def percent(value: float | None, interval: Interval | None = None) -> str:
     if value is None:
         return "-"
     if interval is None:
-        return f"{100 * value:.1f} %"
-    return f"{100 * value:.1f} % ({_percents(interval)})"
+        return page_number(f"{100 * value:.1f} %")
+    return f"{percent(value)} ({_percents(interval)})"
 
 
 def _percents(interval: Interval) -> str:
-    return range_text(f"{100 * interval.low:.1f}", f"{100 * interval.high:.1f}")
+    return range_text(*(page_number(f"{100 * end:.1f}") for end in (interval.low, interval.high)))
 
 
 def head_cells(*names: str) -> tuple[TableCell, ...]:
@@ -85,7 +85,7 @@ def class_cell(kind: Disfluency) -> TableCell:
 
 def count_cells(*counts: int) -> tuple[TableCell, ...]:
     """Return a cell for each of ``counts``."""
-    return tuple(TableCell(f"{count:,}") for count in counts)
+    return tuple(TableCell(page_number(f"{count:,}")) for count in counts)
 
 
 def interval_cell(value: float | None, interval: Interval | None) -> TableCell:
@@ -127,7 +127,7 @@ def plain_number(value: float | None, decimals: int, *, sign: bool = False) -> s
     if value is None:
         return "-"
     rounded = round(value, decimals)
-    return f"{rounded:{'+' if sign and rounded else ''}.{decimals}f}" if rounded else f"{0:.{decimals}f}"
+    return page_number(f"{rounded:{'+' if sign and rounded else ''}.{decimals}f}" if rounded else f"{0:.{decimals}f}")
 
 
 def decimals_for(*values: float | None) -> int:

@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from lsa_whisper.errors import CorpusError
-from lsa_whisper.page.language import gettext
+from lsa_whisper.page.language import gettext, page_number
 from lsa_whisper.page.terms import CLASSES
 from lsa_whisper.page.text import range_text
 from lsa_whisper.scoring.bootstrap import Floats, Interval
@@ -78,7 +78,7 @@ class Difference:
         if self.interval is None:
             return size
         low, high = sorted((100 * abs(self.interval.low), 100 * abs(self.interval.high)))
-        return f"{size} ({range_text(f'{low:.1f}', f'{high:.1f}')})"
+        return f"{size} ({range_text(page_number(f'{low:.1f}'), page_number(f'{high:.1f}'))})"
 
     def worse(self, better: str) -> str:
         """Return the other system than ``better``."""

@@ -72,7 +72,7 @@ def _file_rates(systems: Sequence[System]) -> Iterator[_FileRates]:
         for scores in system.files:
             reference, hypothesis = scores.disfluency_rates
             if reference is not None and hypothesis is not None:
-                text = f"{system.name}, {scores.key}: {reference:.1f} / {hypothesis:.1f}"
+                text = f"{system.name}, {scores.key}: {plain_number(reference, 1)} / {plain_number(hypothesis, 1)}"
                 yield _FileRates(number, text, reference, hypothesis)
 
 

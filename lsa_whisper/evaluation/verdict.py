@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.evaluation.differences import CLASS_METRICS, ENOUGH_UNITS, MAIN_METRICS, Difference
 from lsa_whisper.evaluation.material import Material
-from lsa_whisper.page.language import gettext, in_sentence
+from lsa_whisper.page.language import gettext, in_sentence, page_number
 from lsa_whisper.page.terms import class_name
 from lsa_whisper.page.text import join_with_and, page_counted
 from lsa_whisper.scoring.bootstrap import MIN_EVENTS, MIN_UNITS
@@ -94,7 +94,9 @@ def _units(material: Material) -> str:
 
 
 def _rate(d: Difference) -> str:
-    better, worse = (f"{100 * value:.1f}" for value in sorted(d.values, reverse=not d.metric.lower_is_better))
+    better, worse = (
+        page_number(f"{100 * value:.1f}") for value in sorted(d.values, reverse=not d.metric.lower_is_better)
+    )
     if d.metric.key in _PER_100:
         return gettext(_PER_100[d.metric.key]).format(better=better, worse=worse)
     return gettext("{metric} {better} instead of {worse} % ({abbreviation})").format(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from lsa_whisper.evaluation.cells import head_cells
-from lsa_whisper.page.language import gettext
+from lsa_whisper.page.language import gettext, page_number
 from lsa_whisper.page.tables import ReportTable, TableCell
 from lsa_whisper.scoring.aligned_utterances import AlignedUtterance
 
@@ -51,7 +51,10 @@ class WordCounts:
 
     def _texts(self, word: str) -> Iterator[str]:
         counts = self._replaced.get(word, Counter())
-        yield from (f"{n:,}" for n in (self._spoken[word], self._deleted[word], counts.total(), self._inserted[word]))
+        yield from (
+            page_number(f"{n:,}")
+            for n in (self._spoken[word], self._deleted[word], counts.total(), self._inserted[word])
+        )
         yield ", ".join(f"{other} ({count:,})" for other, count in counts.most_common(_MAX_REPLACEMENTS))
 
 

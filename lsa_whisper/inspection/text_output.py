@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from lsa_whisper.page.language import page_number
+
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
@@ -27,8 +29,8 @@ def format_number(value: float | str | None, *, percent: bool = False) -> str:
     if isinstance(value, str):
         return value
     if percent:
-        return f"{value:.1%}"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
+        return page_number(f"{value:.1%}")
+    return page_number(f"{value:,}" if isinstance(value, int) else f"{value:.2f}")
 
 
 def sparkline(counts: Sequence[int]) -> str:

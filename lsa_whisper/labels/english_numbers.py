@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from lsa_whisper.labels.numbers import ARITHMETIC, JOINER, SIGNS, speak_arithmetic, speak_signs, spell_number
+from lsa_whisper.labels.number_words import speak_arithmetic
+from lsa_whisper.labels.numbers import JOINER, SIGNS, speak_signs, spell_number
 
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _BEFORE, _AFTER = r"(?<![\w.,:/])", r"(?![\w])"
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _SCALES = {"k": "thousand", "m": "million", "mn": "million", "b": "billion", "bn": "billion", "t": "trillion"}
+_ARITHMETIC = {"+": "plus", "-": "minus", "x": "times", "/": "divided by", "=": "equals"}
 _MONEY = {"$": ("dollar", "cent"), "£": ("pound", "penny"), "€": ("euro", "cent"), "¥": ("yen", "sen")}
 _CURRENCY = "[$£€¥]"
 _DEGREES = {"C": " Celsius", "F": " Fahrenheit", "": ""}
@@ -69,7 +71,7 @@ def speak_english(text: str, spellings: dict[str, str], *, plain: bool) -> tuple
 
         return spoken
 
-    text = speak_signs(text) if plain else text
+    text = speak_signs(speak_arithmetic(text, _ARITHMETIC)) if plain else text
     characters = set(text)  # of which rules only take some away
     for signs, pattern, speak in _RULES:
         if not signs or not signs.isdisjoint(characters):
@@ -127,6 +129,8 @@ def _counted(number: str, unit: str) -> str:
 
 def _money(match: re.Match[str]) -> str:
     amount, (unit, _) = _amount(match), _MONEY[match["sign"]]
+    if match.groupdict().get("article") == match.groupdict().get("noun") == "":  # a $20 bill
+        amount = amount.removesuffix("s")
     return amount.replace(unit, f"{match['land']} {unit}") if match["land"] else amount
 
 
@@ -208,12 +212,10 @@ def _vulgar_fraction(match: re.Match[str]) -> str:
 
 
 _RULES = tuple((frozenset(signs), re.compile(pattern), speak) for signs, pattern, speak in (
-    ("$£€¥", rf"(?P<land>US|CA|AU)?(?P<sign>{_CURRENCY})\s?(?P<amount>{_NUMBER}|\.\d\d)"
-        rf"(?:\s?[-–]\s?{_CURRENCY}?(?P<until>{_NUMBER}))?"
-        rf"(?:\s?(?P<scale>thousand|million|billion|trillion|hundred)\b|(?P<short>[kKmMbBtT]n?)\b)?", _money),
+    ("$£€¥", rf"(?P<article>(?<=\b[aA] )|(?<=\b[aA]n ))?(?P<land>US|CA|AU)?(?P<sign>{_CURRENCY})\s?"
+        rf"(?P<amount>{_NUMBER}|\.\d\d)(?:\s?[-–]\s?{_CURRENCY}?(?P<until>{_NUMBER}))?(?:\s?(?P<scale>thousand|million|"
+        r"billion|trillion|hundred)\b|(?P<short>[kKmMbBtT]n?)\b)?(?P<noun>(?= [a-z]))?", _money),
     ("$£€", rf"(?P<amount>{_NUMBER})(?P<land>)(?P<until>)(?P<scale>)(?P<short>)\s?(?P<sign>[$£€])(?!\d)", _money),
-    ("=", ARITHMETIC,
-        lambda m: " ".join(cardinal(part) if part.isdigit() else part for part in speak_arithmetic(m[0]))),
     ("¢", r"(?P<cents>\d+)\s?¢", lambda m: _counted(m["cents"], "cent")),
     ("%", rf"(?P<sign>(?<!\S)[-−+])?(?:(?P<first>{_NUMBER})\s?%?\s?[-–]\s?)?(?P<number>{_NUMBER})\s?%",
         lambda m: f"{_sign(m)} {_until(m)}{cardinal(m['number'])} percent"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 
@@ -14,7 +16,7 @@ class NumberWords(NamedTuple):
         clock: Stands between hours and minutes.
         conjunction: ``&``.
         cents: Stands between an amount and its cents.
-        money: ``€``, ``$``, ``£`` and, in Portuguese, ``R$``, as ``one/several``.
+        money: ``€``, ``$``, ``£`` and, in Portuguese, ``R$``, as ``one/several/coins``.
         own: The sign and the words of the money of a country.
         degree: ``°``, as ``one/several``.
         celsius: The *C* behind it.
@@ -38,13 +40,14 @@ class NumberWords(NamedTuple):
 
 
 _WORDS = {
-    "deu": NumberWords("Komma", "Prozent", "Uhr", "und", " ", ("Euro", "Dollar", "Pfund"), degree="Grad",
+    "deu": NumberWords("Komma", "Prozent", "Uhr", "und", " ", ("Euro/Euro/Cent", "Dollar", "Pfund"), degree="Grad",
                        number="Nummer", half="ein halb", minus="minus"),
     "nld": NumberWords("komma", "procent", "uur", "en", " ", ("euro", "dollar", "pond"), degree="graad/graden",
                        number="nummer", half="een half", minus="min"),
-    "fra": NumberWords("virgule", "pour cent", "heures", "et", " ", ("euro/euros", "dollar/dollars", "livre/livres"),
-                       degree="degré/degrés", number="numéro", half="un demi", minus="moins"),
-    "spa": NumberWords("coma", "por ciento", "", "y", " con ", ("euro/euros", "dólar/dólares", "libra/libras"),
+    "fra": NumberWords("virgule", "pour cent", "heures", "et", " ",
+                       ("euro/euros/centimes", "dollar/dollars", "livre/livres"), degree="degré/degrés",
+                       number="numéro", half="un demi", minus="moins"),
+    "spa": NumberWords("coma", "por ciento", "", "y", " con ", ("euro/euros/céntimos", "dólar/dólares", "libra/libras"),
                        degree="grado/grados", number="número", half="medio", minus="menos"),
     "ita": NumberWords("virgola", "per cento", "", "e", " e ", ("euro", "dollaro/dollari", "sterlina/sterline"),
                        degree="grado/gradi", number="numero", half="mezzo", minus="meno"),
@@ -98,8 +101,26 @@ _BEFORE_HOURS = {"deu": {"eins": "ein"}, "fra": {"un": "une"}, "por": {"um": "um
 """Forms of the last word of a number before hours, and before other feminine words in *-a*."""
 _BEFORE_UNITS = {"deu": {"eins": "ein"}, "spa": {"uno": "un", "veintiuno": "veintiún"}, "ita": {"uno": "un"}}
 """Its forms before the names of money, of degrees and of what is counted."""
-COUNTED = {"deu": r" ([A-ZÄÖÜ]\w+)", "spa": r" (año|mes|minuto|segundo|euro|peso|kilo|metro|hora|semana)(?:e?s)?\b"}
+COUNTED = {
+    "deu": r" ([A-ZÄÖÜ]\w+|drittel|viertel)",
+    "spa": r" (año|mes|minuto|segundo|euro|peso|kilo|\w*metro|hora|semana|millón|tercio|cuarto|niñ[oa]|dí|idiom|map"
+    r"|\w*(?:e|gra)m(?=as)|(?!\w*mos\b)\w+[ao](?=s\b))",
+}
 """What is certainly a noun behind a number."""
+_SIGNS = ("–", "+", "-", "x", "/", "=", "/3", "/4", "km/h", "km", "m", "cm", "mm", "kg", "g", "l", "ml", "min")
+_SIGN_WORDS = {
+    "deu": "bis plus minus mal durch gleich drittel viertel Stundenkilometer Kilometer Meter Zentimeter Millimeter "
+    "Kilogramm Gramm Liter Milliliter Minuten",
+    "fra": "à plus moins fois divisé_par égale tiers_ quarts kilomètres_heure kilomètres mètres centimètres "
+    "millimètres kilos grammes litres millilitres minutes",
+    "spa": "a más menos por entre igual_a tercios cuartos kilómetros_por_hora kilómetros metros centímetros milímetros "
+    "kilos gramos litros mililitros minutos",
+}
+"""The words of :data:`_SIGNS`: of a range, of arithmetic, and of what stands behind a number."""
+_ARITHMETIC = re.compile(r"(?<![\w.,/:])\d+(?:\s?[-−+×÷x*/:]\s?\d+)+\s?=\s?\d+(?![\w/]|[.,]\d)")
+_ALIKE = str.maketrans("−×*÷:", "-xx//")
+_TO = re.compile(r"(?<![\w.,/:)-])(?!0\d|\d{3}-\d{4})((\d{1,4})(?::[0-5]\d| ?h)?) ?[-–] ?(?=(\d{1,4})(?!\d|[.,/–-]\d))")
+_UNIT = re.compile(r"(?<![\w.,/])(\d[\d.,]*)(?: ?(km/h|[ckm]?m|k?g|m?l|min)|(?<=[1-3])(/[34]))(?![\w/²³'’]|[.,]\d)")
 POINTS = {"spa": "punto", "ita": "punto", "por": "ponto", "fra": "point", "deu": "Punkt", "nld": "punt"}
 """The word for a decimal point, where it is not a comma."""
 
@@ -115,6 +136,27 @@ def number_words(language: str) -> NumberWords:
 
 def before_unit(unit: str, words: str, language: str) -> str:
     """Return ``words``, those of a number, as they are before ``unit``: German *eins* is *ein Euro*."""
+    if words == "eins" and re.search("(?<!Jung)(?<!Nam)(?<!End)(?<!Aug)e$|ion$", unit):
+        return "eine"
+    words = re.sub("(cient|quinient)os", r"\1as", words) if unit[-1:] == "a" else words
     forms = _BEFORE_HOURS if unit[-1:] == "a" or not unit else _BEFORE_UNITS
     *others, last = words.split(" ")
     return " ".join([*others, forms.get(language, {}).get(last, last)])
+
+
+def speak_arithmetic(text: str, words: Mapping[str, str]) -> str:
+    """Return ``text`` with the signs of arithmetic (``+-x/=``) as ``words``: ``5-3=2`` as *5 minus 3 equals 2*."""
+    if "=" not in text:
+        return text
+    signs = {ord(sign): f" {word} " for sign, word in words.items() if len(sign) == 1}
+    return _ARITHMETIC.sub(lambda match: match[0].translate(_ALIKE).translate(signs).replace("  ", " "), text)
+
+
+def with_spoken_signs(text: str, language: str) -> str:
+    """Return ``text`` with the signs between numbers, and the units behind them, as words: *8 bis 10 Kilometer*."""
+    if language not in _SIGN_WORDS:
+        return text
+    words = dict(zip(_SIGNS, (word.replace("_", " ") for word in _SIGN_WORDS[language].split()), strict=True))
+    text = re.sub(r"(?<=\d) ?(?:EUR|Euro|euros?)\b(?!-)", " €", speak_arithmetic(text, words))
+    text = _TO.sub(lambda hit: f"{hit[1]} {words['–']} " if int(hit[2]) < int(hit[3]) else hit[0], text)
+    return _UNIT.sub(lambda hit: f"{hit[1]} {words[hit[2] or hit[3]].rstrip('sn' if hit[1] == '1' else ' ')}", text)

@@ -106,7 +106,7 @@ def _words(integer: str, form: str, language: str, inflection: tuple[tuple[str, 
 
 JOINER = "\u200d"
 """Stands before and between the words of a number; English has no other use for it."""
-_RUN = re.compile(rf"(?<!\S){JOINER}\S++(?: ++{JOINER}\S++){{2,}}")
+_RUN = re.compile(rf"(?<!\S){JOINER}\S++(?:(?: ++{JOINER}\S++){{2,}}|(?: ++(?:bis|a|à) ++{JOINER}\S++)+)")
 _RETRACED = re.compile(rf"(?<![^\s<]){JOINER}([^\s<>]+) \[/")
 _REVISED = re.compile(rf"<([^<>]*{JOINER}[^<>]*)> \[/[/-]/?\]|(?<![^\s<])({JOINER}[^\s<>]+) \[/[/-]/?\]")
 
@@ -124,13 +124,13 @@ def without_joiners(text: str) -> str:
 
 
 def with_joined_runs(text: str, spellings: dict[str, str]) -> str:
-    """Return ``text`` with three or more numbers in a row as one, unless all are alike: telephone numbers, codes."""
+    """Return ``text`` with three or more numbers in a row as one, unless all are alike: codes; and ranges."""
 
     def joined(match: re.Match[str]) -> str:
-        numbers = match[0].split()
+        numbers = [number if number[0] == JOINER else JOINER + number for number in match[0].split()]
         if len(set(numbers)) == 1:
             return match[0]
-        spellings["".join(numbers)] = " ".join(spellings.get(number, "") for number in numbers)
+        spellings["".join(numbers)] = " ".join(spellings.get(number, number[1:]) for number in numbers)
         return "".join(numbers)
 
     return _RUN.sub(joined, text) if JOINER in text else text
@@ -177,9 +177,6 @@ _PLAIN_SIGNS = (
 _ANY_SIGN = re.compile(rf"[/&@+=#±–²³^√-]|www\.|\.{_DOMAIN}")
 
 SIGNS = {"+": "plus", "-": "minus", "−": "minus", "=": "equals", "x": "by", "×": "by", "÷": "divided by"}
-_IN_ARITHMETIC = {"x": "times", "×": "times", "*": "times", "/": "divided by"}
-ARITHMETIC = r"(?<![\w.,/])\d+(?:\s?[-−+×÷x*/]\s?\d+)+\s?=\s?\d+(?![\w/]|[.,]\d)"
-"""Arithmetic, where ``-`` is *minus* and ``/`` *divided by*."""
 
 
 def speak_signs(text: str) -> str:
@@ -192,12 +189,3 @@ def speak_signs(text: str) -> str:
         for pattern, replacement in _PLAIN_SIGNS:
             text = pattern.sub(replacement, text)
     return text
-
-
-def speak_arithmetic(text: str) -> list[str]:
-    """Return the numbers and signs of arithmetic, signs as words.
-
-    >>> speak_arithmetic("5-3=2")
-    ['5', 'minus', '3', 'equals', '2']
-    """
-    return [_IN_ARITHMETIC.get(part, SIGNS.get(part, part)) for part in re.findall(r"\d+|\S", text)]

@@ -25,7 +25,7 @@ _CLOCK_POINT = re.compile(
     r"(?(at)(?!\d|[.,]\d)|(?=\s?(?:Uhr|uur)\b))"
 )
 """:data:`_ANY` reads a colon as that of a time of day."""
-_NUMBER = r"(?:\d{1,3}(?:[., \u202f\u00a0]\d{3})+(?!\d)|\d+)"
+_NUMBER = r"(?:\d{1,3}(?:[., '’\u202f\u00a0]\d{3})+(?!\d)|\d+)"
 
 
 def _amount(name: str) -> str:
@@ -37,6 +37,7 @@ _PHONE = (
     r"(?<![A-Za-z\d.,])(?!\d{1,2}(?P<of_date>[/-])\d{1,2}(?P=of_date)\d)(?:"
     r"(?:\+\d{1,3}[ .-]?(?:\(0\))?\(?\d{1,4}\)?|\(?0\d{1,4}\)?|\(\d{2,4}\)(?=\s?\d{3,5}-))"
     r"(?:\s?[ /-]\s?\d{2,9}|(?<=\))\d{3,9})+"
+    r"|\d\d(?:\.\d\d){3,}|[5-9]\d\d(?! \d{3} 000)(?: \d{3}){2}(?! ?[\d€$])"
     r"|(?!\d{1,3}(?: \d{3})+(?! ?\d)|\d{4} \d{4})(?=(?:\d ?){9,13}(?! ?\d))\d{1,4}(?: \d{2,8})+"
     r")(?![A-Za-z\d-])"
 )
@@ -53,12 +54,12 @@ _ANY = re.compile(
     rf"|%\s?{_amount('rate')}|{_amount('share')}\s?%"
     rf"|{_amount('warm')}\s?°\s?(?P<scale>[CF]\b)?"
     r"|(?:№|\b[Nn]\.?[°º]\.?)\s?(?P<sharp>\d+)"
-    r"|(?:(?P<ones>\d+)\s?)?(?P<half>½)|(?<![\w/.,])(?P<slash>1/2)(?![\w/]|[.,]\d)"
+    r"|(?:(?P<ones>\d+)\s?)?(?P<half>½|(?<![\w/.,])1/2(?![\w/]|[.,]\d))"
     r"|(?<![\w.,-])(?P<decade>\d{1,4})(?=er(?:n|s)?\b)(?P<tens>ern?|ers)"
     r"|(?<![\w.,])(?P<place>\d{1,4})-(?P<case>го|му|ая|ый|ий|ой|ое|ые|ых|ыми|й|я|ю|е|м|х)(?!\w)"
     r"|(?<![\w-])(?P<run>\d+(?:(?: [-–:/] |[-–:/])\d+)+)(?![\w-]|\s?[%€$£°])"
     r"|(?P<dated>(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})?)(?!\d)"
-    r"|(?P<nth>\d{1,3})(?P<suffix>er|[èe]re|re|[èe]me|e|[.]?[ºª]|[rdtvm][oa]|s?de|ste|af|il|ydd|f?ed|eg|nde?)(?![^\W_])"
+    r"|(?P<nth>\d{1,3})(?P<suffix>[.]?er[oa]?|[èe]re|re|[èe]me|e|[.]?[ºª]|[rdtvm][oa]|s?de|ste|af|il|ydd|f?ed|eg|nde?)(?![^\W_])"
     r"|(?P<ordinal>\d{1,3})\.(?=\s+\w)"
     r"|(?<![\d.,])(?P<whole>\d+)(?P<sign>[.,])(?P<part>\d{1,2})(?![.,]?\d)"
     rf"|(?P<number>{_NUMBER})"
@@ -94,7 +95,7 @@ _RUSSIAN_CASES: dict[str, dict[str, object]] = {
 }  # fmt: skip
 """What the ending of *5-го* says, as num2words has it."""
 _CASE_ENDING = re.compile(r"['’]([^\W\d_]+)")
-_INFLECTING = re.compile(r"\b(?:am|im|vom|zum|beim|dem|den|bis|ab|seit|nach|unserem|ihrem|seinem)\s*\Z", re.IGNORECASE)
+_INFLECTING = re.compile(r"(?i)\b(?:[ai]m|vom|zu[mr]|beim|de[mns]|bis|ab|seit|nach|\w+em|(?:aus|in|mit|von) der)\s*\Z")
 """What stands before a German ordinal number that ends in *-n*."""
 _HAS_ZWJ = frozenset(["ara", "fas", "urd", "hin", "mar", "nep", "ben", "guj", "pan", "tam", "tel", "kan", "mal", "sin"])
 """Languages whose spelling has :data:`JOINER`: there the words of a number are not joined."""
@@ -206,13 +207,14 @@ def _words_of(match: re.Match[str], words: NumberWords, language: str) -> str:
         return _degrees(match, words, number, language)
     if match["sharp"]:
         return f"{words.number} {number(match['sharp'])}"
-    if match["half"] or match["slash"]:
+    if match["half"]:
         return f"{number(match['ones'])} {words.conjunction} {words.half}" if match["ones"] else words.half
     if match["run"]:
-        return " ".join(_year(part, language) for part in re.findall(r"\d+", match["run"]))
+        parts = re.findall(r"\d+", match["run"])  # three are a date
+        return " ".join(_year(part.lstrip("0") or "0" if len(parts) == 3 else part, language) for part in parts)
     if match["dated"]:
         if language not in ORDINAL_POINTS:
-            return " ".join(map(number, filter(None, match["dated"].split("."))))
+            return " ".join(number(part.lstrip("0")) for part in match["dated"].split(".") if part)
         days = (_ordinal(match[name], match, language) for name in ("day", "month"))
         return f"{' '.join(days)} {_year(match['year'] or '', language)}"
     if match["decade"] or match["nth"] or match["place"] or match["ordinal"]:
@@ -256,7 +258,9 @@ def _money(match: re.Match[str], words: NumberWords, number: Callable[[str], str
     amount, part = match[name], match[f"{name}_part"]
     at = _CURRENCIES.index(sign) if sign in _CURRENCIES else len(_CURRENCIES)
     unit = words.own[1] if sign == words.own[0] else words.money[at] if at < len(words.money) else sign
-    singular, _, plural = unit.partition("/")
+    singular, plural, coins = [*unit.split("/"), "", ""][:3]
+    if amount == "0" and part and coins:
+        return f"{number(part)} {coins}"
     cents = f"{words.cents}{number(part.ljust(2, '0'))}" if part and int(part) else ""
     unit = singular if amount == "1" or not plural else plural
     return f"{before_unit(unit, number(amount), language)} {unit}{cents}"
@@ -279,7 +283,8 @@ def _nth(match: re.Match[str], language: str) -> str:
     ordinal = _ordinal(digits, match, language)
     if language == "fra" and suffix:
         return "première" if suffix in ("re", "ère", "ere") else ordinal
-    return f"{ordinal[:-1]}a" if suffix[-1:] in ("ª", "a") and suffix and ordinal[-1] == "o" else ordinal
+    ending = {"ª": "a", "a": "a", "r": ""}.get(suffix[-1:])  # el tercer piso
+    return f"{ordinal[:-1]}{ending}" if ending is not None and ordinal[-1] == "o" else ordinal
 
 
 def _ordinal(digits: str, match: re.Match[str], language: str) -> str:

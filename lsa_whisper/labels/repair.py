@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.chat.scan import scan
 from lsa_whisper.labels.english_numbers import speak_english
+from lsa_whisper.labels.number_words import with_spoken_signs
 from lsa_whisper.labels.numbers import JOINER, NOT_NUMBERS, can_spell_numbers, spell_number, with_joined_runs
 from lsa_whisper.labels.other_numbers import speak_other, with_spelled_centuries
 from lsa_whisper.languages import chat_code
@@ -21,8 +22,8 @@ _RETRACE_UNOPENED = re.compile(r"(?<![\[/])(/{1,3}|/-|/\?)\]")
 _CODE = r"/{1,3}|/[-?]|[<>]\d?|!!?|[?*]|x \d+|(?:::?|=!?|[*+%])\s[^\[\]]*"
 _WORDS_IN_CODE = re.compile(rf"\[(?!(?:{_CODE})\])([^\[\]]*)\]")
 """Square brackets around text that is not CHAT code, and therefore words."""
-_BULLET = re.compile(r"(?<![\w&])\d+_\d+(?!\w)")
-"""A bullet without its control characters."""
+_BULLET = re.compile(r"(?<![\w&])\d+_\d+(?!\w)|(?<=\d)_(?=[%€$£°])|(?<=[€$£])_(?=\d)")
+"""A bullet without its control characters, and what joins a number to its sign in one word of a recognizer."""
 _KEPT = re.compile(NOT_NUMBERS)
 _SPOKEN_SIGN = re.compile(
     r"[\d%&@½¼¾⅓⅔¢²³√]|(?<=\w)\+(?=[\w+])|(?<=[²³\w]) [+=] (?=\w)|\b[A-G]#|\b(?:https?://|www\.)|\.(?:com|org|net|edu|gov)\b"
@@ -117,7 +118,7 @@ def _speak_other(
     text: str, count: int, marks: bool, spellings: dict[str, str] | None, language: str
 ) -> tuple[str, int]:
     if not marks:
-        text = with_spelled_centuries(text, language)
+        text = with_spoken_signs(with_spelled_centuries(text, language), language)
     if not _SPOKEN_SIGN.search(text):
         return text, count
     if can_spell_numbers(language):

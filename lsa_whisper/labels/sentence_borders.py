@@ -8,10 +8,10 @@ from functools import cache
 
 _NEVER = {
     "eng": """Vol vol pp Mr Mrs Ms Dr Prof St Mt Rev Gen Col Capt Lt Sgt Sen Rep Gov Hon vs cf Messrs approx e.g i.e""",
-    "deu": """Hr Hrn Fr Dr Prof Dipl Ing St Str Nr bzw bspw ca evtl exkl ggf inkl insb sog vgl zzgl Mio Mrd Tel geb z.B
-        d.h u.a o.ä i.d.R z.T u.U m.E s.o s.u v.a""",
+    "deu": """Hr Hrn Fr Dr Prof Dipl Ing St Str Nr Hausnr bzw bspw ca evtl exkl ggf inkl insb sog vgl zzgl Mio Mrd Tel
+        geb z.B d.h u.a o.ä i.d.R z.T u.U m.E s.o s.u v.a""",
     "fra": "M MM Mme Mmes Mlle Dr Pr St Ste env p.ex c.-à-d",
-    "spa": "Sr Sra Srta Sres Sras Dr Dra Prof Profa D Dña Lic Ing Arq Av Avda núm pág aprox tel p.ej",
+    "spa": "Sr Sra Srta Sres Sras Dr Dra Prof Profa D Dña Lic Ing Arq Av Avda núm núms pág págs aprox tel p.ej",
     "ita": "sig Sig sigg Sigg sig.ra Sig.ra sig.na dott Dott dr Dr prof Prof avv Avv ing Ing S es pag p.es",
     "por": "Sr Sra Srs Sras D Dr Dra Prof Profa Sto Sta Exmo Exma Av tel pág p.ex",
     "nld": "dhr Dhr mevr Mevr mw Mw dr Dr drs Drs prof Prof ir bijv bv nr ca d.w.z m.a.w o.a",
@@ -165,7 +165,7 @@ _STARTING = {
         там те то тогда тоже тут ты у уже что это этот эта эти я""",
 }
 _STARTS = (
-    {"eng": frozenset(_STARTERS.split()), "deu": frozenset(word.capitalize() for word in _GERMAN_UNCAPITALIZED)}
+    {"eng": frozenset(_STARTERS.split()), "deu": frozenset(map(str.capitalize, _GERMAN_UNCAPITALIZED - {"mal"}))}
     | {language: frozenset(word.capitalize() for word in words.split()) for language, words in _STARTING.items()}
 )  # fmt: skip
 """Capital words that are hardly ever a part of a name; in other languages, any capital word begins a sentence behind

@@ -86,6 +86,7 @@ _ADDRESS = {
 _INITIAL = re.compile(r"[^\W\d_]\.(?:-?[^\W\d_]\.)*")
 """The initials of a name, which go on: *R.* or *J.-P.*"""
 _ROMAN = re.compile(r"[IVXLC]+")
+_DAY = re.compile(r"(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])")
 _CLOCKS = frozenset(("a.m", "p.m", "A.M", "P.M"))
 
 
@@ -199,6 +200,8 @@ def _read(token: str, before: str, after: str, language: str) -> _Token:
     names_on = bool(_INITIAL.fullmatch(after))
     if marks == "." and (short := _abbreviation(core, before, following, language, names_on=names_on)):
         return _Token(f"{begin}{short.text}{close}", short.ends)
+    if _DAY.fullmatch(core) and language in ORDINAL_POINTS and (following[:1].islower() or before.casefold() == "am"):
+        return _Token(f"{begin}{core}.{close}{'' if following else ' .'}", ends=not following)  # am 24.12.
     if marks == "." and core[-1:].isdigit() and language != "eng":
         return _Token(f"{begin}{core}{close} .", ends=True)  # not the point of an ordinal number
     quoted = close.strip(",;:") and following[:1].islower()  # "Go!" he said

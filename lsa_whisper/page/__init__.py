@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsa_whisper.errors import CorpusError
-from lsa_whisper.page.language import gettext, language_of_page
+from lsa_whisper.page.language import gettext, language_of_page, page_number
 from lsa_whisper.page.svg import draw_svg
 from lsa_whisper.page.terms import UNDERLINED
 from lsa_whisper.page.text import escape_markdown, page_counted
@@ -45,7 +45,7 @@ def templates(package: str) -> Environment:
         extensions=["jinja2.ext.i18n"],
     )
     environment.globals |= {"gettext": gettext, "language": language_of_page(), "counted": page_counted}
-    environment.filters["markdown"] = escape_markdown
+    environment.filters |= {"markdown": escape_markdown, "number": page_number}
     environment.globals["underlined"] = UNDERLINED
     environment.filters["svg"] = lambda plot: Markup(draw_svg(plot))  # made by matplotlib, which escapes all text
     return environment

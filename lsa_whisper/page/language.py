@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
+from string import Formatter
 
 from lsa_whisper.errors import LsaWhisperError
 
@@ -19,6 +20,7 @@ PAGE_LANGUAGES = ("en", "de", "es")
 LOCALE = Path(__file__).with_name("locale")
 """The folder of the catalogues, in gettext's layout."""
 DOMAIN = "lsa_whisper"
+_COMMA = str.maketrans(".,", ",.")
 _chosen: ContextVar[str] = ContextVar("page_language", default="en")
 
 
@@ -57,9 +59,32 @@ def language_of_page() -> str:
     return _chosen.get()
 
 
+def page_number(digits: str) -> str:
+    """Return a number in digits as the language of the page writes it.
+
+    >>> with page_language("de"):
+    ...     page_number("1,234.5")
+    '1.234,5'
+    """
+    return digits if _chosen.get() == "en" else digits.translate(_COMMA)
+
+
+class _Numbers(Formatter):
+    def format_field(self, value: object, format_spec: str) -> str:
+        text = format(value, format_spec)
+        return page_number(text) if isinstance(value, int | float) else text
+
+
+class _PageText(str):
+    """A text whose ``format`` writes numbers as the language of the page does."""
+
+    def format(self, *values: object, **named: object) -> str:
+        return _Numbers().vformat(self, values, named)
+
+
 def gettext(text: str) -> str:
     """Return a text in the language of the page; English where it has no translation."""
-    return _catalogue(_chosen.get()).gettext(text) if text else ""  # gettext has its header under the empty text
+    return _PageText(_catalogue(_chosen.get()).gettext(text)) if text else ""  # under it, gettext has its header
 
 
 @cache

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from lsa_whisper.page.figures import Plot
-from lsa_whisper.page.language import gettext
+from lsa_whisper.page.language import gettext, page_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _SERIES = 8
 INK, QUIET, LINE = "#5e7f01", "#5e7f02", "#5e7f03"
 VARIABLES = {INK: "--ink", QUIET: "--quiet", LINE: "--line"} | {f"#5e710{n}": f"--s{n}" for n in range(_SERIES)}
+_TICK = re.compile(r"[-−]?\d+\.\d+(?: %)?")
 _MARKERS = "os^Dv<>P"
 _MAX_NAME_LENGTH = 22
 
@@ -205,6 +206,8 @@ def _inline(text: str, plot: Plot) -> str:
                 parent.remove(child)
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
+        if element.tag == "text" and element.text and _TICK.fullmatch(element.text):
+            element.text = page_number(element.text)
         for name in list(element.attrib):
             value = element.attrib.pop(name)
             element.attrib[name.rpartition("}")[2]] = _VARIABLE.sub(lambda c: f"var({VARIABLES[c[0]]})", value)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from lsa_whisper.errors import CorpusError
-from lsa_whisper.page.language import gettext
+from lsa_whisper.page.language import gettext, page_number
 from lsa_whisper.system.terminal import counted
 
 
@@ -86,7 +86,8 @@ def column_names(paths: Sequence[Path], names: Sequence[str], *, noun: str, comm
 
 def page_counted(number: int, noun: str) -> str:
     """Return a number with its noun in the language of the page."""
-    return counted(number, noun, gettext)
+    count, _, name = counted(number, noun, gettext).partition(" ")
+    return f"{page_number(count)} {name}"
 
 
 _SIGNS = re.compile(r"[\\`*\[\]~]|(?<![^\W_])_|_(?![^\W_])")

@@ -183,7 +183,7 @@ class Matcher:
 
     def _repetitions(self, expected: Sequence[Event], actual: Sequence[Event]) -> Iterator[tuple[int, int]]:
         """Yield the pairs of repetitions whose copies are all there and of which the hypothesis marks a part."""
-        copies = [self._copies(event) for event in expected]
+        copies = [self.copies(event) for event in expected]
         in_any = self._asides[1].union(*(word for first, again in copies for word in (first, again)))
         at = events_at(actual)
         for number, (first, _) in enumerate(copies):
@@ -191,7 +191,7 @@ class Matcher:
                 if in_any.issuperset(range(actual[other].start, actual[other].end)):
                     yield number, other
 
-    def _copies(self, event: Event) -> tuple[list[int], list[int]]:
+    def copies(self, event: Event) -> tuple[list[int], list[int]]:
         """Return the hypothesis words of the first copy of a repetition, and of the last; none unless both are there.
 
         The words of the first copy must follow each other.

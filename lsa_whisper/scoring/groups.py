@@ -28,7 +28,7 @@ Participants = Mapping[str, Participant]
 class ParsedTranscript(NamedTuple):
     """One transcript: its utterances, and its participants by code.
 
-    ``from_words`` marks an utterance from its words alone, for a system that writes marks; ``language`` is ISO 639-3.
+    ``from_words`` marks an utterance of a system from its words alone; ``language`` is ISO 639-3.
     """
 
     utterances: Sequence[Utterance]

@@ -4,8 +4,8 @@ Conventions for disfluencies that a system transcribed in words but did not mark
 
 - Fillers, cut-off words and exact repeats can be recognized from the words. Of a system without any marks, all of them
   are (:func:`lsa_whisper.scoring.words.mark_from_words`), right or wrong.
-- Of a system that writes marks, such a disfluency counts as found where the reference has it at the same words and no
-  mark of the system covers them. Nothing else is inferred: an unmarked repeat that the reference does not mark either
+- Of any system, such a disfluency, *no no* too, counts as found where the reference has it at the same words and no
+  mark of the system covers them. Of a system that writes marks, nothing else is inferred: a repeat that neither marks
   is not a false alarm. So a correct mark more never makes another disfluency missed.
 """
 
@@ -61,8 +61,9 @@ def with_recognized(
     accepted: list[Event] = []
     for kind, expected in missed.items():
         of_kind = [event for event in candidates if event.kind is kind]
-        pairs = Matcher(reference, hypothesis, alignment, kind).matched(expected, of_kind)
-        accepted += [of_kind[number] for number in sorted({number for _, number in pairs})]
+        matcher = Matcher(reference, hypothesis, alignment, kind)
+        of_kind = list(_copied(matcher, expected)) if kind is Disfluency.REPETITION else of_kind
+        accepted += [of_kind[number] for number in sorted({n for _, n in matcher.matched(expected, of_kind)})]
     if not accepted:
         return hypothesis
     events = sorted((*hypothesis.events, *accepted), key=lambda event: (event.start, event.end))
@@ -84,6 +85,16 @@ def _with_cuts_of(reference: FileWords, events: Sequence[Event], alignment: Alig
             yield from (Event(Disfluency.FRAGMENT, at, at + 1) for at in range(event.start, event.end))
         elif event.kind is not Disfluency.FRAGMENT or event.start in own:
             yield event
+
+
+def _copied(matcher: Matcher, missed: Iterable[Event]) -> Iterator[Event]:
+    """Yield the ``missed`` repetitions that the words of the hypothesis show, where no mark covers them."""
+    marked = matcher.hypothesis.disfluent
+    for event in missed:
+        first, again = matcher.copies(event)
+        words, copy = (tuple(matcher.hypothesis.words[at] for at in places) for places in (first, again))
+        if copy and words in (copy, matcher.reference.words[event.start : event.end]) and not marked[first].any():
+            yield Event(event.kind, first[0], first[-1] + 1, repair_start=again[0], repair_end=again[-1] + 1)
 
 
 def _missed(reference: FileWords, hypothesis: FileWords, alignment: Alignment, kind: Disfluency) -> list[Event]:

@@ -187,3 +187,9 @@ def test_the_reference_files_of_other_languages(real_files, language):
     counted = [row["syllables"] for row in rows if row["syllables"]]
     assert bool(counted) == (language != "heb")
     assert all(row["syllables"] is None or row["syllables"] >= row["words"] / 2 for row in rows)
+
+
+@pytest.mark.parametrize("word", ["xxx", "yyy", "www"])
+def test_the_syllables_of_what_is_not_understood_are_not_known(word):
+    assert counts(f"{word} [/] {word} go .") == {"whole_word_repetition": 1}
+    assert parse(f"{HEAD}*PAR:\t{word} [/] {word} go .\n").fluency()["PAR"].sld == 0

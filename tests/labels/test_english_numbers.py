@@ -24,6 +24,7 @@ SAID = [
     ("on 9 9 1999, code 7 7 3", "on nine nine nineteen ninety nine code seven seven three"),
     ("He paid $5 and $1.", "he paid five dollars and one dollar"),
     ("It costs $5.50.", "it costs five dollars and fifty cents"),
+    ("a $20 bill, an $80 ticket, a $5", "a twenty dollar bill an eighty dollar ticket a five dollars"),
     ("about $3.5 million", "about three point five million dollars"),
     ("for £20 or 50¢", "for twenty pounds or fifty cents"),
     ("I'm not 100% sure.", "I'm not one hundred percent sure"),
@@ -138,6 +139,14 @@ def test_digits_of_a_number_in_parts_are_one_comment(tmp_path):
     convert([tmp_path / "a.txt"], out=tmp_path / "out", language="deu")
     text = (tmp_path / "out" / "a.cha").read_text("utf-8")
     assert "Ruf fünf fünf eins zwei an .\n%com:\twritten in digits: 5 5 1 2\n" in text
+
+
+def test_units_that_are_spelled_out_are_not_lost_words(tmp_path):
+    (tmp_path / "a.txt").write_text("Es sind 5 km mit 80 km/h für 12,50 Euro und 3/4 Stunde, 8-10 Uhr.\n")
+    assert not convert([tmp_path / "a.txt"], out=tmp_path / "out", language="deu").losses
+    text = (tmp_path / "out" / "a.cha").read_text("utf-8")
+    assert "fünf Kilometer mit achtzig Stundenkilometer für zwölf Euro fünfzig und drei viertel Stunde" in text
+    assert "%com:\twritten in digits: 5, 80, 12,50 €, 3, 8 bis 10\n" in text
 
 
 @pytest.mark.parametrize("style", ["chat", "verbatim", "fluent"])

@@ -356,7 +356,7 @@ def test_labels_as_a_dictionary():
 @pytest.mark.parametrize(
     ("language", "text", "tier"),
     [
-        ("spa", "quiero 21 perros.", "quiero veintiuno perros ."),
+        ("spa", "quiero 21 perros.", "quiero veintiún perros ."),
         ("deu", "1.905 und 3,5 .", "eintausendneunhundertfünf und drei Komma fünf ."),
         ("de", "es waren 3.", "es waren drei ."),
         ("yue", "wo3 3.", "wo3 3 ."),

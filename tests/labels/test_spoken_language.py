@@ -12,7 +12,7 @@ from lsa_whisper.scoring.normalize import normalize
 @pytest.mark.parametrize(
     ("language", "written", "tier"),
     [
-        ("spa", "Eh, quiero quiero 21 perros.", "&-eh quiero [/] quiero veintiuno perros ."),
+        ("spa", "Eh, quiero quiero 21 perros.", "&-eh quiero [/] quiero veintiún perros ."),
         ("spa", "Este perro.", "este perro ."),
         ("fra", "Euh, je je veux 3 chats.", "&-euh je [/] je veux trois chats ."),
         ("deu", "Äh, um drei kommt er er heim.", "&-äh um drei kommt er [/] er heim ."),
@@ -71,8 +71,8 @@ BORDERS = [
     ("rus", "В 5 г. он жил в г. Омск. Было в 5 г. Да.", "в пять г он жил в г Омск . было в пять г . да ."),
     ("rus", "Дом на ул. Мира, д. 5, за 5 руб. или 6.", "дом на ул Мира д пять за пять руб или шесть ."),
     ("cym", "Dr. Jones a Mrs. Rees.", "Dr Jones a Mrs Rees ."),
-    ("spa", "Compré 5 kg. de pan del s. XX. Hmm. Sí.", "compré cinco kg de pan del s veinte . hmm . sí ."),
-    ("fra", "M. et Mme Martin, à 5 min. d'ici.", "M et Mme Martin à cinq min d'ici ."),
+    ("spa", "Compré 5 kg. de pan del s. XX. Hmm. Sí.", "compré cinco kilos de pan del s veinte . hmm . sí ."),
+    ("fra", "M. et Mme Martin, à 5 min. d'ici.", "M et Mme Martin à cinq minutes d'ici ."),
     ("deu", "In der Hauptstr. 12, dann Kantstr. Da ist es.", "in der Hauptstr zwölf dann Kantstr . da ist es ."),
     ("spa", "El n.º 5. Ya.", "el número cinco . ya ."),
     ("deu", "Es ist bzgl. der Stadt, s. o.", "es ist bzgl der Stadt s o ."),
@@ -113,12 +113,47 @@ NUMBERS = [
     # one number, however it is parted: no repetition, and no sign is lost
     ("deu", "Es steht 2:2, 0:0 und 2 - 2, 50/50.", "es steht zwei zwei null null und zwei zwei fünfzig fünfzig ."),
     ("fra", "Le 10/10/2010, 2/2.", "le dix dix deux mille dix deux deux ."),
-    ("deu", "10-12 % und 5-6 €.", "zehn zwölf Prozent und fünf sechs Euro ."),
+    ("deu", "10-12 % und 5-6 €.", "zehn bis zwölf Prozent und fünf bis sechs Euro ."),
     ("deu", "Es sind -5 Grad.", "es sind minus fünf Grad ."),
     ("spa", "-5° o -3.", "menos cinco grados o menos tres ."),
     ("nld", "Het is -5.", "het is min vijf ."),
     ("deu", "Eine 2er-Gruppe, die 90er.", "eine zweier Gruppe die neunziger ."),
     ("fra", "Le 1er.", "le premier ."),
+    ("deu", "Von 8-10, 10-12 Uhr, 8:30-10:00 Uhr.",
+     "von acht bis zehn zehn bis zwölf Uhr acht Uhr dreißig bis zehn Uhr ."),
+    ("deu", "S. 3-5, 2-2, 3-1.", "S drei bis fünf zwei zwei drei eins ."),
+    ("spa", "De 8-10, 5-10 % y 1990-1995.", "de ocho a diez cinco a diez por ciento y mil novecientos noventa a mil "
+     "novecientos noventa y cinco ."),
+    ("fra", "De 8h-10h, 10-15 personnes.", "de huit heures à dix heures dix à quinze personnes ."),
+    # fractions, arithmetic, units
+    ("deu", "1/3, 3/4 Stunde, 1 1/2 Liter.", "ein drittel drei viertel Stunde eins und ein halb Liter ."),
+    ("spa", "1/3, 2/3 y 3/4 de hora, 2 1/2.", "un tercio dos tercios y tres cuartos de hora dos y medio ."),
+    ("fra", "1/3, 2/3, 1/4, 3/4 d'heure.", "un tiers deux tiers un quart trois quarts d'heure ."),
+    ("deu", "2+2=4, 5 - 3 = 2, 4 x 3 = 6, 10 : 2 = 5.", "zwei plus zwei gleich vier fünf minus drei gleich zwei "
+     "vier mal drei gleich sechs zehn durch zwei gleich fünf ."),
+    ("spa", "2+2=4.", "dos más dos igual a cuatro ."),
+    ("fra", "3 x 2 = 6.", "trois fois deux égale six ."),
+    ("deu", "3 km, 80 km/h, 1,5 kg, 1 min, 0,5 l.", "drei Kilometer achtzig Stundenkilometer eins Komma fünf Kilogramm "
+     "eine Minute null Komma fünf Liter ."),
+    ("spa", "1 km, 20 cm y 90 km/h.", "un kilómetro veinte centímetros y noventa kilómetros por hora ."),
+    ("fra", "100 m, 2 kg, le 5 l'ami, le 5 m'a vu.", "cent mètres deux kilos le cinq l'ami le cinq m'a vu ."),
+    # dates and ordinal numbers
+    ("deu", "Am 24.12. kam er am 3.5.", "am vierundzwanzigsten zwölften kam er am dritten fünften ."),
+    ("deu", "Zum 3. Mal in der 2. Klasse, vor seinem 5. Geburtstag.",
+     "zum dritten Mal in der zweiten Klasse vor seinem fünften Geburtstag ."),
+    ("spa", "El 15/03/2020, el 3.er piso, la 1era.", "el quince tres dos mil veinte el tercer piso la primera ."),
+    ("fra", "Le 05/03/2020.", "le cinq trois deux mille vingt ."),
+    # amounts
+    ("deu", "12,50 Euro, 0,99 €, 5 EUR, 1'000 Franken, 1 Million.",
+     "zwölf Euro fünfzig neunundneunzig Cent fünf Euro eintausend Franken eine Million ."),
+    ("spa", "0,50 €, 2,20 euros.", "cincuenta céntimos dos euros con veinte ."),
+    ("fra", "0,80 € et 3,40 euros.", "quatre vingts centimes et trois euros quarante ."),
+    ("spa", "21 niños, 200 niñas, 31 días, los 21 vamos.",
+     "veintiún niños doscientas niñas treinta y un días los veintiuno vamos ."),
+    ("deu", "1 Katze, 1 Junge, 1 Hund.", "eine Katze ein Junge ein Hund ."),
+    ("fra", "01.23.45.67.89.", "zéro un vingt trois quarante cinq soixante sept quatre vingt neuf ."),
+    ("spa", "600 123 456, 650 000 000.",
+     "seis cero cero uno dos tres cuatro cinco seis seiscientos cincuenta millones ."),
     # telephone numbers are not millions, and their area codes are not pauses
     ("deu", "Ruf 0171 123456, (030) 3030 oder +49 30 1234 an.",
      "Ruf null eins sieben eins eins zwei drei vier fünf sechs null drei null drei null drei null oder "

@@ -11,9 +11,13 @@ import pytest
 
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.evaluation import evaluate
+from lsa_whisper.evaluation.cells import percent
 from lsa_whisper.inspection import inspect
 from lsa_whisper.page.language import DOMAIN, LOCALE, PAGE_LANGUAGES, page_language
+from lsa_whisper.page.language import gettext as gettext_of_page
+from lsa_whisper.page.text import page_counted
 from lsa_whisper.review.application import page_file
+from lsa_whisper.scoring.bootstrap import Interval
 from tests.page.catalogues import ENGLISH_ONLY, of_template, path_of, read_catalogue, texts
 
 CORPUS = Path(__file__).parents[2] / "corpora" / "storybook" / "test"
@@ -89,6 +93,17 @@ def test_a_german_page_has_no_english_text_of_the_catalogue(name, pages):
     ]
     assert [text for text in sentences if text in page.replace("&#39;", "'")] == []
     assert any(translate(text) in page for text in sentences)
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.md", "summary.html", "sample.html"])
+def test_numbers_have_the_decimal_sign_of_the_language(name, pages):
+    page = re.sub(r"<(style|script|code|path|use)\b.*?(?:</\1>|/>)|<[^>]*>", " ", pages[0][name], flags=re.DOTALL)
+    page = re.sub(r"\(\d*\.\d*\)|`[^`]*`", " ", page)  # pauses and commands
+    assert re.findall(r"(?<![\w.:-])\d+\.\d{1,2}(?![\w.])", page) == []
+    assert name == "summary.html" or re.search(r"\b\d+,\d\b", page)
+    with page_language("de"):
+        assert gettext_of_page("{n:,} of {classes}").format(n=1234, classes="1,5") == "1,5 (davon 1.234 gefunden)"
+        assert page_counted(1234, "word") == "1.234 Wörter" and percent(0.125, Interval(0.1, 0.2)).startswith("12,5 %")
 
 
 def test_the_json_of_a_report_is_in_english_in_all_languages(pages):

@@ -52,6 +52,21 @@ def test_an_unmarked_repeat_is_found_where_the_reference_marks_it(tmp_path):
     assert system.word_errors_fluent.errors == 0
 
 
+ON_PURPOSE = ["no [/] no I want it .", "<you know> [/] you know it .", "ha [/] ha [/] ha ."]
+ON_PURPOSE += ["<I want to go to the store> [/] I want to go to the store ."]
+
+
+@pytest.mark.parametrize("tier", ON_PURPOSE)
+@pytest.mark.parametrize("other", ["&-um yes .", "I see ."])
+def test_words_that_may_be_said_twice_on_purpose_are_found_where_the_reference_marks_them(tier, other, tmp_path):
+    plain = tier.replace(" [/]", "").replace("<", "").replace(">", "")
+    system = evaluated(tmp_path, [plain, other], [tier, other])
+    found = system.disfluency[Disfluency.REPETITION]
+    assert (found.false_positives, found.false_negatives) == (0, 0)
+    assert system.word_errors_fluent.errors == 0
+    assert not evaluated(tmp_path, [plain, other], [plain, other]).disfluency.together.false_positives
+
+
 def test_one_mark_added_to_a_draft_leaves_the_repeats_in_its_words_found(tmp_path):
     """The header of a model that leaves out disfluencies says so; its words may still hold them."""
     writer = "transcribed by lsa-whisper 0.1.0 with model m (labels fluent/4, engine x)"

@@ -16,8 +16,11 @@ from lsa_whisper.formats.reading.tags import chat_of, event_of, is_clock, read_p
 from lsa_whisper.labels.infer_marks import MAX_REPEAT_LENGTH
 from lsa_whisper.labels.numbers import AREA_CODE
 
+NO_FILLERS = {"deu": frozenset(("er", "um")), **dict.fromkeys(("dan", "nld", "nor"), frozenset(("er",)))}
+"""Words of other languages that are spelled as English fillers."""
 
-def mark_maze(words: Sequence[str], following: Sequence[str]) -> str:
+
+def mark_maze(words: Sequence[str], following: Sequence[str], language: str = "eng") -> str:
     """Return CHAT for the ``words`` of a maze.
 
     Fillers and cut-off words (``g*``, ``g-``) are marked as such. Words that come again right after are repetitions,
@@ -31,18 +34,18 @@ def mark_maze(words: Sequence[str], following: Sequence[str]) -> str:
     """
     pieces: list[str] = []
     revised: list[str] = []
-    plain = [word for word in words if _aside(word) is None]
+    plain = [word for word in words if _aside(word, language) is None]
     ahead = [*plain, *following]
     at = 0
     index = 0
     while index < len(words):
-        aside = _aside(words[index])
+        aside = _aside(words[index], language)
         if aside is not None:
             _close(pieces, revised, bool(following or at < len(plain)))
             pieces.append(aside)
             index += 1
             continue
-        run = _run(words, index)
+        run = _run(words, index, language)
         length = _repeated(ahead, at, len(run))
         if length:
             _close(pieces, revised, True)
@@ -54,19 +57,19 @@ def mark_maze(words: Sequence[str], following: Sequence[str]) -> str:
     return " ".join(pieces)
 
 
-def _aside(word: str) -> str | None:
+def _aside(word: str, language: str) -> str | None:
     """Return CHAT for a filler or a cut-off word, ``None`` for any other word."""
     if word.startswith(("&", "(", "0")) or word in ("xxx", "yyy"):
         return word
     if word[-1:] in "*-" and len(word) > 1:
         return f"&+{word[:-1]}"
     plain = word.casefold()
-    return f"&-{plain}" if plain in MARKED_FILLERS or "_" in word else None
+    return f"&-{plain}" if "_" in word or plain in MARKED_FILLERS - NO_FILLERS.get(language, frozenset()) else None
 
 
-def _run(words: Sequence[str], start: int) -> list[str]:
+def _run(words: Sequence[str], start: int, language: str) -> list[str]:
     """Return the words from ``start`` up to the next filler or cut-off word."""
-    end = next((at for at in range(start, len(words)) if _aside(words[at]) is not None), len(words))
+    end = next((at for at in range(start, len(words)) if _aside(words[at], language) is not None), len(words))
     return list(words[start:end])
 
 

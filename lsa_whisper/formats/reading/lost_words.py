@@ -15,8 +15,8 @@ from lsa_whisper.labels import letters_of
 _WORD = re.compile(r"(?<![\w°£$€%])[^\W\d_]+(?:'[^\W\d_]+)*(?![^\W_])|(?<=_)[^\W\d_]+")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 """It joins two of these to one word of CHAT, as in *mm-hmm*."""
-_NO_WORDS = (*UNTRANSCRIBED, "xx", "yy")
-"""Codes for what cannot be understood, and the Roman numbers of centuries, which are spelled out."""
+_NO_WORDS = (*UNTRANSCRIBED, "xx", "yy", "km", "h", "m", "cm", "mm", "kg", "g", "l", "ml", "min", "eur")
+"""Codes for what cannot be understood, the Roman numbers of centuries, and units, which are spelled out."""
 _SAME = str.maketrans("ı²³", "i  ")
 """Turkish letters without case, and signs that become words of their own."""
 _AT_ONCE = 1000

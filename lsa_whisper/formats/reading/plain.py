@@ -242,7 +242,7 @@ def _with_prefixes(spoken: list[SpokenText], conventions: Conventions) -> list[S
 
 
 _PREFIX = re.compile(
-    r"\s*[*\[]?([^\W_][\w .'-]{0,30}?)\]?(?: (\([^()\n]{1,30}\)))?\s*(?::(?:\s+|$)|：\s*)(.*)", re.DOTALL
+    r"(?s)\s*[*\[]?([^\W_][\w .'-]{0,30}?(?:, [A-ZÀ-Þ][\w .'-]*?)?)\]?(?: (\([^()\n]{1,30}\)))?\s*(?::(?!\S)|：)\s*(.*)"
 )
 _NO_NAME_LIST = """
     note question answer example warning yes no non oui nein ja si sí sì sim não nie tak да нет ναι so well and but

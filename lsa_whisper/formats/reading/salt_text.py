@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from lsa_whisper.chat.filled_pauses import FILLERS
-from lsa_whisper.formats.reading.brackets import mark_maze
+from lsa_whisper.formats.reading.brackets import NO_FILLERS, mark_maze
 from lsa_whisper.labels.repair import repair_text
 
 _VOWELS = "aeiou"
@@ -136,7 +136,7 @@ def salt_to_chat(text: str, language: str = "eng") -> tuple[str, list[str]]:
         elif token == ")":
             depth = max(0, depth - 1)
             if maze is not None and not depth:
-                pieces = _with_maze(pieces, maze, _message(tokens[at + 1 :], language))
+                pieces = _with_maze(pieces, maze, tokens[at + 1 :], language)
                 maze = None
         elif token[0] == "{":
             comments.append(token[1:-1].strip())
@@ -147,7 +147,7 @@ def salt_to_chat(text: str, language: str = "eng") -> tuple[str, list[str]]:
         else:
             (pieces if maze is None else maze).extend(_words(token, comments, language))
     if maze:
-        pieces = _with_maze(pieces, maze, [])
+        pieces = _with_maze(pieces, maze, [], language)
     tier = _overlaps(" ".join(piece for piece in pieces if piece))
     if not tier and comments:
         event = re.sub(r"\W+", "_", comments[0]).strip("_").lower() or "nonverbal"
@@ -155,14 +155,16 @@ def salt_to_chat(text: str, language: str = "eng") -> tuple[str, list[str]]:
     return f"{tier} {end}".strip(), [comment for comment in comments if comment]
 
 
-def _with_maze(pieces: list[str], maze: list[str], following: list[str]) -> list[str]:
+def _with_maze(pieces: list[str], maze: list[str], tokens: list[str], language: str) -> list[str]:
     """Return ``pieces`` with a maze behind them; one that repeats them, ``wanna (wanna) go``, is the later copy."""
-    size = len(maze)
+    size, following, near = len(maze), _message(tokens, language), _message(tokens, language, mazes=True)
     again, ahead = ([word.casefold() for word in words[:size]] for words in (maze, following))
     if size and [piece.casefold() for piece in pieces[-size:]] == again and ahead != again:
         copy = " ".join(pieces[-size:])
         return [*pieces[:-size], f"{copy} [/]" if size == 1 else f"<{copy}> [/]", *maze]
-    return [*pieces, mark_maze(maze, following)]
+    plain = [word.casefold() for word in maze if word[0] not in "&0("]
+    repeated = following and plain == [word.casefold() for word in near[: len(plain)]]  # by the next maze
+    return [*pieces, mark_maze(maze, near if repeated else following, language)]
 
 
 def _ending(text: str) -> tuple[str, str]:
@@ -178,13 +180,13 @@ def _ending(text: str) -> tuple[str, str]:
     return f"{head[:-1].rstrip('.?!~^')}{behind}", _ENDS[sign]
 
 
-def _message(tokens: list[str], language: str) -> list[str]:
-    """Return the words of the message among ``tokens``: everything outside of mazes, comments and codes."""
+def _message(tokens: list[str], language: str, *, mazes: bool = False) -> list[str]:
+    """Return the words of the message among ``tokens``: everything outside of ``mazes``, comments and codes."""
     words: list[str] = []
     depth = 0
     for token in tokens:
         depth += (token == "(") - (token == ")")
-        if depth == 0 and token[0] not in "(){}[]<>:":
+        if (mazes or depth == 0) and token[0] not in "(){}[]<>:":
             words.extend(word for word in _words(token, [], language) if not word.startswith(("&", "0", "(")))
     return words
 
@@ -215,7 +217,7 @@ def _words(token: str, comments: list[str], language: str) -> list[str]:
         form = word
     if not re.search(r"\w", form):
         return []
-    if form.casefold() in FILLERS["eng"]:
+    if form.casefold() in FILLERS["eng"] - NO_FILLERS.get(language, frozenset()):
         return [f"&-{form.casefold()}"]
     if any(sign.isdigit() for sign in form):
         return repair_text(form, marks=False, language=language)[0].split()

@@ -28,18 +28,18 @@ ROLES = {
 """The role of each code that implies one."""
 
 _WORDS = {
-    "CHI": "child, target child, client",
-    "INV": "examiner, interviewer, investigator, experimenter, clinician",
-    "MOT": "mother, mom, mum",
-    "FAT": "father, dad",
-    "TEA": "teacher",
+    "CHI": "child, target child, client, kind, niño, niña, enfant",
+    "INV": "examiner, interviewer, investigator, experimenter, clinician, untersucher, untersucherin, examinador",
+    "MOT": "mother, mom, mum, mutter, mama, madre, mamá, mère, maman",
+    "FAT": "father, dad, vater, papa, padre, papá, père",
+    "TEA": "teacher, lehrer, lehrerin, maestro, maestra",
     "STU": "student",
-    "THE": "therapist",
-    "PAR": "participant, patient, subject",
+    "THE": "therapist, therapeut, therapeutin, logopäde, logopädin, terapeuta, logopeda, orthophoniste",
+    "PAR": "participant, patient, subject, patientin, paciente",
     "ADU": "adult",
     "SIB": "sibling",
-    "BRO": "brother",
-    "SIS": "sister",
+    "BRO": "brother, bruder, hermano, frère",
+    "SIS": "sister, schwester, hermana, sœur",
 }
 _CODES = {word: code for code, words in _WORDS.items() for word in words.split(", ")}
 """The code of each common word for a speaker."""

@@ -52,7 +52,9 @@ _MAY_TURN = re.compile("[-‐–—－>:：]")
 _DASH = re.compile(rf"^\s*{_SIGN}\s*")
 _ASIDE = r"(?: \([^()\n]{1,30}\))?"
 """What stands between a name and its colon: *ANN (on the phone): Hello.*"""
-_NAME = re.compile(rf"^\s*[*\[]?[^\W_][\w .'-]{{0,30}}?\]?{_ASIDE}\s*(?::(?=\s)|：)", re.MULTILINE)
+_NAME = re.compile(
+    rf"^\s*[*\[]?[^\W_][\w .'-]{{0,30}}?(?:, [A-ZÀ-Þ][\w .'-]{{0,30}}?)?\]?{_ASIDE}\s*(?::(?=\s)|：)", re.MULTILINE
+)
 _CAPITAL = "A-ZÀ-ÖØ-ÞĆČĎĘĚĞİŁŃŇŘŚŞŠŤŮŹŻŽА-ЯЁІЇЄҐΑ-Ω"
 _CAPITAL_NAME = re.compile(rf"^\s*[{_CAPITAL}][{_CAPITAL}0-9 .'-]{{1,30}}{_ASIDE}:(?=\s)", re.MULTILINE)
 """A name before the words; where most cues have none, one in capitals only."""

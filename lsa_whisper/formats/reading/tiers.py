@@ -20,16 +20,16 @@ TEXT_TIERS = frozenset(("tx", "txt", "text", "utt", "utterance", "orth", "ort", 
 _UTTERANCE_TIER = re.compile(rf"(?:{'|'.join(TEXT_TIERS)})@(.+)|(.+?) - (?:utterances?|text)", re.IGNORECASE)
 _BESIDE = re.compile(
     r"(.*?[^ _.-])[ _.-]+(?:ipa|phon\w*|gest\w*|gaze|act\w*|trans(?:l\w*)?|gloss\w*|pos|morph\w*|notes?|comments?"
-    r"|codes?|coding|errors?|prosody|tones?)",
+    r"|codes?|coding|errors?|prosody|tones?|[ck]om+enta\w+|noti[zc]\w*)",
     re.IGNORECASE,
 )
 """A tier about the words of another one, by their names: ``CHI gesture`` beside ``CHI``."""
 _BARE_WORD_TIER = re.compile(r"words?|wor|tokens?|ORT-MAU", re.IGNORECASE)
 _SOUND_TIER = re.compile(r"(?:.*[ _-])?(?:phones?|phonemes?|segments|syllables|mau|sounds)|kan-mau", re.IGNORECASE)
 """Tiers of phones and syllables, also those of WebMAUS, whose words are in ``ORT-MAU``."""
-_REMARKS = frozenset(
-    ("default", "note", "notes", "comment", "comments", "context", "code", "code_num", "on_off", "noise")
-)
+_REMARKS = frozenset((
+    "default", "note", "notes", "comment", "comments", "context", "code", "code_num", "on_off", "noise",
+    "kommentar", "kommentare", "notizen", "bemerkungen", "comentario", "comentarios", "notas"))  # fmt: skip
 _NAME_PARTS = re.compile(r"[@\s_:/-]+|[\[\](){}]")
 _CHAT_DEPENDENT = re.compile(r"%([a-z][a-z0-9]{1,9})@(.+)")
 

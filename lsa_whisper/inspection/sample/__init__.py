@@ -16,7 +16,7 @@ from lsa_whisper.inspection.sample.files import SampleFile, sample_files
 from lsa_whisper.inspection.sample.plots import MAX_PERSONS, TimedEvent, timed_events, timeline, trend_plots
 from lsa_whisper.inspection.sample.tables import class_table, measures_tables, summary_sentences
 from lsa_whisper.inspection.write_page import Clip, load_clip, write_page
-from lsa_whisper.page.language import gettext, page_language
+from lsa_whisper.page.language import gettext, page_language, page_number
 from lsa_whisper.timespan import TimeSpan
 
 _MAX_TIMELINES = 40
@@ -95,7 +95,7 @@ def _clock(utterance: Utterance) -> str:
     if utterance.span is None:
         return gettext("line {n}").format(n=utterance.line)
     start_s = utterance.span.start_ms / 1000
-    return f"{int(start_s) // 60}:{start_s % 60:04.1f}"
+    return page_number(f"{int(start_s) // 60}:{start_s % 60:04.1f}")
 
 
 def _clip(file: SampleFile, utterance: Utterance) -> Clip:

@@ -215,3 +215,11 @@ def test_ten_megabytes_take_little_memory(tmp_path):
         [sys.executable, "-c", READS, tmp_path / "visit.eaf"], capture_output=True, text=True, check=True
     )
     assert int(done.stdout) < 600_000
+
+
+def test_remarks_in_german_and_spanish_are_not_speech(tmp_path):
+    for name in ("Kommentar", "Notizen", "comentarios"):
+        parts = (tier("Kind", aligned("a", 0, 1, "Ja.")), tier(name, aligned("b", 0, 1, "lacht")))
+        found = read(tmp_path, slots(0, 900), *parts)
+        assert [(each.speaker, each.text) for each in found.transcript.utterances] == [("CHI", "ja .")]
+        assert found.notes == (f"tier {name!r} is not used",)

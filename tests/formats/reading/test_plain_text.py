@@ -121,6 +121,9 @@ def test_a_length_of_a_pause_and_a_time_are_comments():
         ("Ann: go home.", "PAR0", "go home ."),
         ("SPEAKER_00: go home.", "PAR0", "go home ."),
         ("mother: go home.", "MOT", "go home ."),
+        ("Kind: go home.", "CHI", "go home ."),
+        ("Logopädin: go home.", "THE", "go home ."),
+        ("Mamá: go home.", "MOT", "go home ."),
         ("张三：走。\n李四：好。\n张三：好。", "PAR0", "走 ."),
     ],
 )

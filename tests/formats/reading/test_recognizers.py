@@ -232,6 +232,17 @@ FORMS = {
         {"RecognitionStatus": "Success", "Offset": 1000000, "Duration": 14000000, "DisplayText": "Uh, the the dog ran."}
     ],
 }  # fmt: skip
+FORMS |= {
+    "Vosk, alternatives": {"alternatives": [{"confidence": 200.0, "text": "x", "result": FORMS["Vosk"]["result"]}]},
+    "AssemblyAI, sentences": {
+        "audio_duration": 3,
+        "sentences": [{"text": "x", "start": 100, "end": 1500, "words": FORMS["AssemblyAI"]["words"]}],
+    },
+    "Google, inline batch": {
+        "results": {"gs://a/b.wav": {"inlineResult": FORMS["Google, batch"]["results"]["gs://a/b.wav"]}}
+    },
+    "NeMo, timestamp": {"text": "uh", "timestamp": {"word": FORMS["NeMo, words"], "segment": []}},
+}
 WITHOUT_WORD_TIMES = (
     "whisper.cpp",
     "Azure, one utterance",
@@ -800,3 +811,15 @@ def test_speakers_below_one_time(tmp_path):
 @pytest.mark.parametrize("text", ["[0:01] - Yes\n[0:03] - No\n", "0:01 - Yes\n0:03 - No\n", "[0:01] Yes\n[0:03] No\n"])
 def test_a_word_behind_a_time_is_said(text, tmp_path):
     assert [words for _, words, _ in said(read(tmp_path, text, "a.txt"))] == ["yes .", "no ."]
+
+
+def test_an_amount_is_as_it_was_spoken_and_loses_no_word_beside_a_blank(tmp_path):
+    said_as = [{"alternatives": [{"content": word}], "start_time": at, "end_time": at + 0.2, "type": "word"}
+               for at, word in enumerate(("fünf", "Euro"))]  # fmt: skip
+    entity = {"type": "entity", "start_time": 0, "end_time": 1.2, "alternatives": [{"content": "5 €", "speaker": "S1"}]}
+    for results in ([entity], [entity | {"spoken_form": said_as}]):
+        found = read(tmp_path, {"metadata": {"transcription_config": {"language": "de"}}, "results": results})
+        assert said(found) == [("S1", "fünf Euro .", (0, 1200))]
+    words = [{"word": word, "start": at, "end": at + 1} for at, word in enumerate(("In", "New York", "50 %", "$ 5."))]
+    found = read(tmp_path, {"words": words})
+    assert said(found)[0][1] == "in New York fifty percent five dollars ."

@@ -30,6 +30,7 @@ CONVENTIONS = {
         "And then (and then) (and then) he ran.",
         "<And then> [/] <and then> [/] and then he ran .",
     ),
+    "maze that the next one repeats": ("(I want) (I want) I need it.", "<I want> [/] <I want> [//] I need it ."),
     "fraction": ("2 cup/s and 1/2 cup.", "two cups and one half cup ."),
     "maze in a maze": ("(the (um)) the dog.", "the [/] &-um the dog ."),
     "mazes that repeat one word": ("((he) he (he)) he ran.", "he [/] he [/] he [/] he ran ."),
@@ -69,6 +70,19 @@ CONVENTIONS = {
     "signs that are not spelling": ("he said a=b and pa%pah.", "he said a b and pa pah ."),
     "ellipsis": ("well… it’s here…", "well it's here ."),
 }
+
+
+@pytest.mark.parametrize(
+    ("language", "written", "expected"),
+    [
+        ("deu", "Er (er) geht um acht.", "Er [/] er geht um acht ."),
+        ("deu", "(Um) um acht (äh) kommt er.", "Um [/] um acht &-äh kommt er ."),
+        ("nld", "(Er) er zijn honden.", "Er [/] er zijn honden ."),
+        ("spa", "(Um) yo (yo) quiero.", "&-um yo [/] yo quiero ."),
+    ],
+)
+def test_words_of_other_languages_are_no_english_fillers(language, written, expected):
+    assert salt_to_chat(written, language)[0] == expected
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)

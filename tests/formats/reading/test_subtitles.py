@@ -52,6 +52,7 @@ def test_dashes_tell_two_speakers_apart(text, tmp_path):
         ([">> JOHN: Who is it?", ">> John Smith: It's me.", ">> No."], ["JOHN", "John Smith", ""]),
         (["[BARKS] Who is it?", "[BARKS] It's me.", "[SIGHS] No."], [""] * 3),
         (["[BOB] Who is it?", "It's me."], [""] * 2),
+        (["Lee, Ann: Who is it?", "Bob: It's me.", "Lee, Ann: No."], ["Lee Ann", "Bob", "Lee Ann"]),
         (["MAN: Who is it?", "It's me.", "No.", "Yes.", "MAN: Come in!"], ["MAN", "", "", "", "MAN"]),
     ],
 )

@@ -140,6 +140,7 @@ def _google_results(document: Mapping[str, Any]) -> Any:
     results = (response if isinstance(response, Mapping) else document).get("results")
     if isinstance(results, Mapping) and len(results) == 1:  # of a batch of one file, by its address
         (inner,) = results.values()
+        inner = inner.get("inlineResult", inner) if isinstance(inner, Mapping) else None
         transcript = inner.get("transcript") if isinstance(inner, Mapping) else None
         return transcript.get("results") if isinstance(transcript, Mapping) else None
     return results

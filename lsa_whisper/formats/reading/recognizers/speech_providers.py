@@ -118,7 +118,8 @@ def read_speechmatics(document: Mapping[str, Any], source: Source, place: str) -
 
 def _speechmatics_words(document: Mapping[str, Any], place: str) -> Iterator[ListedWord]:
     for result, here in rows(document["results"], f"{place}: result"):
-        best = first(result.get("alternatives"), here)
-        speaker = "" if best.get("speaker") == _UNKNOWN else speaker_name(best.get("speaker"))
-        times, is_mark = (result.get("start_time"), result.get("end_time")), result.get("type") == "punctuation"
-        yield ListedWord(text_of(best, "content"), *times, speaker, here, continues=is_mark)
+        own = first(result.get("alternatives"), here).get("speaker")
+        speaker, is_mark = "" if own == _UNKNOWN else speaker_name(own), result.get("type") == "punctuation"
+        for part, inner in list(rows(result.get("spoken_form"), here)) or [(result, here)]:  # that of an amount, a date
+            text = text_of(first(part.get("alternatives"), inner), "content")
+            yield ListedWord(text, part.get("start_time"), part.get("end_time"), speaker, inner, continues=is_mark)

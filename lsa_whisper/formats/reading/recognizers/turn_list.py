@@ -27,7 +27,7 @@ _UNKNOWN = "not_activated"
 
 def matches(document: Mapping[str, Any]) -> bool:
     """Return whether ``document`` has a list of turns, or a transcription of Gladia's without one."""
-    return bool(_turns(document) or _transcription(document))
+    return "audio_duration" not in document and bool(_turns(document) or _transcription(document))  # AssemblyAI
 
 
 def are_turns(items: list[Any]) -> bool:

@@ -33,12 +33,14 @@ def matches(document: Mapping[str, Any]) -> bool:
 
 def _listed(document: Mapping[str, Any]) -> list[Any]:
     """Return the words; those of utterances if they stand there only, or the utterances if they have none."""
-    lists = (document.get(name) for name in ("words", "result", "word_segments"))
+    inside = document.get("alternatives") or document.get("timestamp")  # of Vosk, of NeMo
+    holders = [row for row in (inside if isinstance(inside, list) else [inside]) if isinstance(row, Mapping)]
+    lists = ((holders or [document])[0].get(name) for name in ("words", "result", "word_segments", "word"))
     if words := next((words for words in lists if isinstance(words, list)), []):
         return words
     if isinstance(tokens := document.get("tokens"), list):
         return _joined(tokens)
-    utterances = document.get("utterances")
+    utterances = field_of(document, "utterances", "sentences", "paragraphs")
     return [part for utterance in utterances for part in _parts(utterance)] if isinstance(utterances, list) else []
 
 
