@@ -40,6 +40,11 @@ def test_the_fluent_style_of_a_trained_model_is_its_verbatim_text_without_disflu
     assert "without its disfluencies" not in before
 
 
+def test_a_model_that_leaves_disfluencies_out_as_asked_needs_no_remedy(visit, scripted, capfd):
+    transcribe([visit], model=scripted, style="fluent")
+    assert "finetune" not in capfd.readouterr().err
+
+
 def test_speech_of_disfluencies_that_are_left_out_is_not_missed(visit, tiny, tmp_path):
     model = teach(tiny, tmp_path / "model", "<|0.00|>&-um &-uh .<|4.00|>")
     verbatim, fluent = (
