@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 import time
@@ -83,7 +84,7 @@ def demo(
     report(evaluation.table())
     for name in ADAPTATIONS:
         remember_model(Path(systems[name]), _scores(evaluation.systems[name]))
-    report(f"to transcribe with the second model by default: lsa-whisper models use {systems['full']}")
+    report(f"to transcribe with the second model by default: lsa-whisper models use {shlex.quote(systems['full'])}")
     report(f"{time.monotonic() - began:.0f} seconds in all; synthetic speech, so no claim about people")
     assert evaluation.report is not None
     return evaluation.report

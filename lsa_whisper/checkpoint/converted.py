@@ -19,7 +19,7 @@ from lsa_whisper.checkpoint.loading import load_processor, quiet_transformers
 from lsa_whisper.checkpoint.stored_labels import TaggerWeights, read_retraces
 from lsa_whisper.checkpoint.trimming import encoder_input_s, longest_window_s, trim_margin_s
 from lsa_whisper.checkpoint.untrusted import read_json, verify_settings
-from lsa_whisper.checkpoint.verification import METADATA_FILE, is_converted
+from lsa_whisper.checkpoint.verification import METADATA_FILE, is_converted, read_metadata
 from lsa_whisper.checkpoint.vocabulary import default_labels
 from lsa_whisper.checkpoint.whisper_constants import DECODER_POSITIONS
 from lsa_whisper.errors import CheckpointError, MissingExtraError, first_line
@@ -118,7 +118,7 @@ def load_converted(path: str | Path, *, dtype: str = "auto", device: str = "cpu"
     if dtype not in ("auto", *CT2_DTYPES):
         raise CheckpointError(f"numbers of type {dtype!r} are not known; choose auto, {', '.join(CT2_DTYPES)}")
     verify_settings(folder)
-    ours = read_json(folder / METADATA_FILE) if own else {}
+    ours = read_metadata(folder)
     size = vocabulary_size(folder)
     model = _model(folder, dtype, device)
     with quiet_transformers():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from lsa_whisper.checkpoint.adapter_base import base_of
@@ -74,5 +75,5 @@ def overview_line(model: str | Path) -> str:
         raise CheckpointError(f"{model}: {problem.fact}; {problem.remedy}")
     facts = ", ".join(row.fact for row in rows if row.name in _IN_A_LINE)
     remarks = sum(row.state != "ok" for row in rows if row.name != "disfluencies")
-    more = f"; {counted(remarks, 'remark')}: lsa-whisper doctor --model {model}" if remarks else ""
+    more = f"; {counted(remarks, 'remark')}: lsa-whisper doctor --model {shlex.quote(str(model))}" if remarks else ""
     return f"{model}: {facts}{more}"

@@ -46,7 +46,12 @@ def read_metadata(folder: Path) -> dict[str, Any]:
     Raises:
         CheckpointError: The file cannot be read.
     """
-    return read_json(folder / METADATA_FILE) if (folder / METADATA_FILE).is_file() else {}
+    path = folder / METADATA_FILE
+    content = read_json(path) if path.is_file() else {}
+    for part in ("recipe", "provenance"):
+        if not isinstance(content.get(part, {}), dict):
+            raise CheckpointError(f"{path}: {part}: not a JSON object; write the checkpoint again")
+    return content
 
 
 def is_converted(path: str | Path) -> bool:

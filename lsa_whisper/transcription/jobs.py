@@ -269,7 +269,7 @@ def _describe(spec: TranscriberSpec, verbose: bool) -> None:
         print_progress(
             "NOTE: which disfluencies this model leaves out depends on the language: each transcript names them"
         )
-    elif sentence := coverage_of(model, style).sentence():
+    elif (sentence := coverage_of(model, style).sentence()) and not style.is_cleaned:  # asked to leave them out
         print_progress(f"NOTE: {sentence}")
 
 

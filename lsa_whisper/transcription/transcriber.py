@@ -24,7 +24,7 @@ from lsa_whisper.languages import chat_code, language_name, whisper_code
 from lsa_whisper.retraces import Tagger, tagger_for
 from lsa_whisper.retraces.corpus_tagger import CorpusTagger
 from lsa_whisper.transcription.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble
-from lsa_whisper.transcription.assembly.remarks import missed_speech, recording_remarks, text_remarks
+from lsa_whisper.transcription.assembly.remarks import recording_remarks, text_remarks
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, one_speaker
 from lsa_whisper.transcription.assembly.tracks import each_channel, merge_tracks
 from lsa_whisper.transcription.long_form.decode import LongFormDecoder
@@ -273,13 +273,13 @@ class Transcriber:
             labels=self._style.labels,
             duration_ms=duration_ms,
             header=self._header(recording, turns, remarks),
+            speech=speech,
             tagger=self._tagger,
             word_tiers=bool(self._options.word_times),
             is_stock=self._style.is_stock,
             is_cleaned=self._style.is_cleaned,
         )
-        missed = missed_speech(scored.transcript.utterances, speech, duration_ms)
-        return replace(scored, remarks=(*remarks, *scored.remarks), missed=tuple(missed))
+        return replace(scored, remarks=(*remarks, *scored.remarks))
 
     def _header(self, recording: Recording, turns: SpeakerTurns | None, remarks: Sequence[str]) -> TranscriptHeader:
         return TranscriptHeader(

@@ -110,6 +110,8 @@ MODELS = {
     "a size is text": (entries(CONFIG, encoder_layers="two"), "encoder_layers is 'two', not a number"),
     "a size is zero": (entries(CONFIG, decoder_layers=0), "decoder_layers is 0, not a number"),
     "a size is huge": (entries(CONFIG, vocab_size=10**9), "more than the limit"),
+    "a description without an origin": (text("lsa_whisper.json", b'{"provenance": null}'), "provenance: not a JSON"),
+    "a description with a recipe of another kind": (text("lsa_whisper.json", b'{"recipe": []}'), "recipe: not a JSON"),
     "code of its own": (entries(CONFIG, auto_map={"AutoModel": "a.B"}), "never run"),
     "no weights": (no_file(WEIGHTS), "has no model.safetensors"),
     "pickled weights": (renamed(WEIGHTS, "pytorch_model.bin"), "pickled weights are not read"),

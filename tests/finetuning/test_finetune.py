@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 import subprocess
 
 import pytest
@@ -52,6 +53,21 @@ def test_a_finished_run_is_not_repeated(base, windows, scratch_recipe, tmp_path)
     assert finetune(path, report=lines.append).steps == 4
     assert lines == [f"{base}: already trained with this recipe and these data"]
     assert (base / "model.safetensors").stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("part", ["loss", "recipe", "provenance", "all"])
+def test_a_model_whose_description_is_damaged_counts_as_another(base, windows, scratch_recipe, tmp_path, part):
+    damaged = shutil.copytree(base, tmp_path / "damaged")
+    said = json.loads((damaged / "lsa_whisper.json").read_text())
+    if part == "loss":
+        del said["provenance"]["loss"]
+    (said["provenance"] if part == "recipe" else said)[part] = []
+    (damaged / "lsa_whisper.json").write_text("[]" if part == "all" else json.dumps(said))
+    lines: list[str] = []
+    path = tmp_path / "recipe.yaml"
+    path.write_text(scratch_recipe(windows, damaged, training="save_steps: 1"))
+    assert finetune(path, report=lines.append).steps == 4
+    assert any("holds another model" in line for line in lines)
 
 
 @pytest.mark.slow
@@ -234,7 +250,7 @@ def test_a_run_that_diverged_or_replaces_a_model_says_so(base, windows, tmp_path
     """Training ends at the last step even where every step made the model worse."""
     recipe = f"""
 data: {{train: '{windows}'}}
-out: '{tmp_path}/out'
+out: '{tmp_path}/my run'
 model: {{base: '{base}'}}
 training: {{use_cpu: true, learning_rate: RATE, max_steps: 3, logging_steps: 1}}
 """
@@ -244,5 +260,5 @@ training: {{use_cpu: true, learning_rate: RATE, max_steps: 3, logging_steps: 1}}
         path.write_text(recipe.replace("RATE", rate))
         from_corpus.finetune(path, report=lines.append)
         assert any("training has diverged" in line for line in lines) is diverged, lines
-        assert any("models use" in line for line in lines) is not diverged, lines
-        assert any(line.startswith(f"{tmp_path}/out: holds another model") for line in lines) is replaced, lines
+        assert any(f"models use '{tmp_path}/my run'" in line for line in lines) is not diverged, lines
+        assert any(line.startswith(f"{tmp_path}/my run: holds another model") for line in lines) is replaced, lines

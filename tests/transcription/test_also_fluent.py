@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tiny_whisper import teach
 
 from lsa_whisper import chat
+from lsa_whisper.audio import Recording
 from lsa_whisper.corpus import discover
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.transcription import Transcriber, transcribe
@@ -36,6 +38,22 @@ def test_the_fluent_style_of_a_trained_model_is_its_verbatim_text_without_disflu
     before, after = (chat.serialize(one.transcript) for one in (verbatim, fluent))
     assert "not transcribed by this model" in after and "without its disfluencies" in after
     assert "without its disfluencies" not in before
+
+
+def test_a_model_that_leaves_disfluencies_out_as_asked_needs_no_remedy(visit, scripted, capfd):
+    transcribe([visit], model=scripted, style="fluent")
+    assert "finetune" not in capfd.readouterr().err
+
+
+def test_speech_of_disfluencies_that_are_left_out_is_not_missed(visit, tiny, tmp_path):
+    model = teach(tiny, tmp_path / "model", "<|0.00|>&-um &-uh .<|4.00|>")
+    verbatim, fluent = (
+        Transcriber(model, device="cpu", style=style).transcribe_with_scores(Recording.open(visit))
+        for style in (None, "fluent")
+    )
+    assert verbatim.transcript.utterances and not fluent.transcript.utterances
+    assert fluent.missed == verbatim.missed
+    assert not any("no words" in remark for remark in fluent.remarks)
 
 
 def test_a_cleaned_text_that_was_changed_is_kept_and_corrections_go_into_others(visit, scripted, tmp_path):

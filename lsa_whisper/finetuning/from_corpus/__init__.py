@@ -7,6 +7,7 @@ next to the result, commented, so that the run can be read, changed and repeated
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -96,7 +97,7 @@ def finetune(
             shutil.copyfile(recipe, result.out / _RECIPE_FILE)
         remember_model(result.out)
         if not result.diverged:
-            report(f"to transcribe with it by default: lsa-whisper models use {result.out}")
+            report(f"to transcribe with it by default: lsa-whisper models use {shlex.quote(str(result.out))}")
     return result
 
 
@@ -129,7 +130,7 @@ def new_recipe(
     text = plan_recipe(data.absolute(), str(base), Path("runs") / out.stem, report)
     out.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(text, out)
-    report(f"train with it: lsa-whisper finetune {out}")
+    report(f"train with it: lsa-whisper finetune {shlex.quote(str(out))}")
     return out
 
 

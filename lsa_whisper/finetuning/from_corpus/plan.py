@@ -22,6 +22,7 @@ from lsa_whisper.finetuning.memory import Resources, estimate_run, label_tokens,
 from lsa_whisper.finetuning.memory.plan import Plan
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.recipe.reading import apply_override
+from lsa_whisper.system.terminal import counted
 
 _LARGE = 200e6
 """Parameters from which activations are recomputed (gradient checkpointing)."""
@@ -143,7 +144,7 @@ def describe(setting: Setting, raw: dict[str, Any], plan: Plan | None) -> list[s
     batch = training["per_device_train_batch_size"] * training.get("gradient_accumulation_steps", 1)
     where = "a GPU" if setting.has_gpu else "the CPU"
     lines = [
-        f"chosen: {_trained(raw)} of {setting.base}, {method.epochs} epochs of {setting.windows} windows, "
+        f"chosen: {_trained(raw)} of {setting.base}, {method.epochs} epochs of {counted(setting.windows, 'window')}, "
         f"{method.steps(setting.windows)} steps of batch {batch}, learning rate {training['learning_rate']:g}, "
         f"on {where}"
     ]
@@ -202,7 +203,7 @@ def recipe_text(raw: dict[str, Any], windows: int, plan: Plan | None) -> str:
 
     ``raw`` has its sections in order. The number of windows and the plan, if known, are in the comments.
     """
-    lines = [f"# Chosen by lsa-whisper for {windows} training windows and the machine it ran on."]
+    lines = [f"# Chosen by lsa-whisper for {counted(windows, 'training window')} and the machine it ran on."]
     if plan is not None:
         gpu = f"{plan.gpu_gib:.1f} GiB on the GPU, " if plan.job.hardware.gpus else ""
         lines.append(f"# Plan: {plan.name}; about {gpu}{plan.host_gib:.1f} GiB of host memory.")

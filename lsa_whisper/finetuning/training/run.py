@@ -17,6 +17,7 @@ from transformers import set_seed
 
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder, remove_folder_leftovers
+from lsa_whisper.checkpoint.verification import read_metadata
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.finetuning.distributed.division import finish_distributed, reset_distributed
 from lsa_whisper.finetuning.distributed.ranks import rank, report_lost_rank, restored_environment
@@ -40,10 +41,10 @@ from lsa_whisper.finetuning.training.resume import (
 )
 from lsa_whisper.finetuning.training.saving import keep_log, kept_weights, provenance, save_trained
 from lsa_whisper.finetuning.training.trainer import SpeechTrainer
-from lsa_whisper.system import plain_json
 from lsa_whisper.system.disk import convert_disk_errors
 from lsa_whisper.system.lock import write_lock
 from lsa_whisper.system.own_files import own_folder, verify_no_links
+from lsa_whisper.system.terminal import counted
 
 
 def run_training(
@@ -137,7 +138,7 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
     trainer = SpeechTrainer(recipe, start, model, unfinished, report, division)
     if (gpus := _unused_gpus(trainer)) > 0:
         report(f"one process trains on one GPU; --processes {gpus + 1} uses the other {gpus}, too")
-    report(f"training {trainable} of {labels.style} labels on {len(trainer.train_dataset)} windows")
+    report(f"training {trainable} of {labels.style} labels on {counted(len(trainer.train_dataset), 'window')}")
     if trainer.dev_evaluation:
         report(trainer.dev_evaluation.cost(recipe, trainer.args.world_size, weight_bytes))
     remarks = data_remarks(recipe, trainer.train_dataset, trainer.args.world_size)
@@ -211,13 +212,13 @@ def _finished(out: Path, recipe: Recipe) -> Finetuned | None:
         return None
     record = provenance(recipe)
     try:
-        before = plain_json.read(out / "lsa_whisper.json").get("provenance", {})
-    except (OSError, ValueError):
+        before = read_metadata(out).get("provenance", {})
+    except CheckpointError:
         return None
     same = before.get("manifest_sha256") == record["manifest_sha256"] and not changes(
-        before.get("recipe") or {}, record["recipe"], besides=HARMLESS
+        before["recipe"] if isinstance(before.get("recipe"), dict) else {}, record["recipe"], besides=HARMLESS
     )
-    return Finetuned(out, before["steps"], before["loss"]) if same and "steps" in before else None
+    return Finetuned(out, before["steps"], before["loss"]) if same and {"steps", "loss"} <= before.keys() else None
 
 
 def _unused_gpus(trainer: SpeechTrainer) -> int:

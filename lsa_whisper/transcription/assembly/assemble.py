@@ -8,6 +8,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from lsa_whisper import chat
+from lsa_whisper.audio.speech_energy import SpeechActivity
 from lsa_whisper.chat import Line, Participant, Transcript, Utterance, compose, utterance
 from lsa_whisper.decoding.confidences import WordScores
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
@@ -28,7 +29,7 @@ from lsa_whisper.transcription.assembly.placement import (
     place_utterances,
 )
 from lsa_whisper.transcription.assembly.recognized import stretches
-from lsa_whisper.transcription.assembly.remarks import language_remarks, places, spoken_languages
+from lsa_whisper.transcription.assembly.remarks import language_remarks, missed_speech, places, spoken_languages
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns
 
 
@@ -87,6 +88,7 @@ def assemble(
     labels: Labels,
     duration_ms: int,
     header: TranscriptHeader,
+    speech: SpeechActivity | None = None,
     tagger: Callable[[str], Tagger | None] = lambda _: None,
     word_tiers: bool = True,
     is_stock: bool = False,
@@ -100,11 +102,12 @@ def assemble(
         labels: Style of the decoded text, where the model learned labels.
         duration_ms: The length of the recording.
         header: The headers of the transcript.
+        speech: Where speech was heard, to tell where words are missed.
         tagger: What sets the retraces that the model left out, in each language (ISO 639-3).
         word_tiers: Whether to write the times of words that are known; the times of utterances follow them anyway.
         is_stock: Whether the model never learned labels: its segments end anywhere, and its text is read as that of
             other recognizers is.
-        is_cleaned: Whether disfluencies are left out.
+        is_cleaned: Whether disfluencies are left out; speech that they cover is not missed.
     """
     drafts = (
         list(_stock_drafts(windows, decoded, header))
@@ -114,14 +117,12 @@ def assemble(
     languages = spoken_languages(decoded) or [header.language]
     header = replace(header, language=languages[0])
     drafts = _attributed(drafts, header)
+    spoken = utterances = _utterances(drafts, languages[0], duration_ms, word_tiers)
     if is_cleaned:
         pairs = [(draft, cleaned(draft.utterance, draft.scores)) for draft in drafts]
         drafts = [replace(draft, utterance=found[0], scores=found[1]) for draft, found in pairs if found]
-    marked = [_with_language(draft, languages[0]) for draft in drafts]
-    placed = marked if word_tiers else [utterance(draft.speaker, draft.text, draft.span) for draft in marked]
-    tiers = place_utterances(placed, duration_ms)
-    utterances = [replace(tier, tiers=tier.tiers + draft.comments) for tier, draft in zip(tiers, drafts, strict=True)]
-    any_words = any(tier.verbatim() for tier in utterances)
+        utterances = _utterances(drafts, languages[0], duration_ms, word_tiers)
+    any_words = any(tier.verbatim() for tier in spoken)
     remarks = (*language_remarks(decoded), *_remarks(windows, decoded, any_words))
     transcript = compose(
         languages=languages,
@@ -131,7 +132,15 @@ def assemble(
         media_kind=header.media_kind,
         comments=[*header.comments, *remarks],
     )
-    return ScoredTranscript(transcript, tuple(draft.scores for draft in drafts), remarks)
+    missed = missed_speech(spoken, speech, duration_ms) if speech else []
+    return ScoredTranscript(transcript, tuple(draft.scores for draft in drafts), remarks, tuple(missed))
+
+
+def _utterances(drafts: Sequence[_Draft], main: str, duration_ms: int, word_tiers: bool) -> list[Utterance]:
+    marked = [_with_language(draft, main) for draft in drafts]
+    placed = marked if word_tiers else [utterance(draft.speaker, draft.text, draft.span) for draft in marked]
+    tiers = place_utterances(placed, duration_ms)
+    return [replace(tier, tiers=tier.tiers + draft.comments) for tier, draft in zip(tiers, drafts, strict=True)]
 
 
 def verify_header(header: TranscriptHeader, path: Path) -> None:

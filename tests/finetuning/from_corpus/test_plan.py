@@ -151,6 +151,9 @@ def test_what_was_chosen_is_said_plainly():
         "on the CPU"
     )
 
+    one = describe(dataclasses.replace(NANO, windows=1), choose_recipe(NANO), None)[0]
+    assert "8 epochs of 1 window, " in one
+
 
 def test_what_was_chosen_is_what_is_trained_after_the_plan_was_fitted():
     raw = choose_recipe(LARGE) | {"adapter": {"rank": 8, "alpha": 16}}
