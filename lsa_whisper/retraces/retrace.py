@@ -128,11 +128,11 @@ def _repair(words: Sequence[SpokenWord], retrace: Retrace) -> int:
 
 
 def _same_kind(words: Sequence[SpokenWord], retrace: Retrace) -> Retrace:
-    """Return ``retrace`` as a revision where one word is put for another of its class: *he she*, *a the*."""
+    """Return ``retrace`` as a revision where one word is put for another of its class, or grows: *he she*, *I I'm*."""
     word, after = words[retrace.first], words[_repair(words, retrace)]
     alone = retrace.first == retrace.last and retrace.code == "[///]"
     alike = not word_class(word.text).startswith(OPEN) and word_class(word.text) == word_class(after.text)
-    return retrace._replace(code="[//]") if alone and alike else retrace
+    return retrace._replace(code="[//]") if alone and (alike or after.text.startswith(f"{word.text}'")) else retrace
 
 
 def _is_fluent(words: Sequence[SpokenWord], retrace: Retrace) -> bool:

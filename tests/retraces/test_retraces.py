@@ -34,6 +34,8 @@ from lsa_whisper.retraces.words import SpokenWord, marked_words, spoken_words
         ("I &-um I like it .", "I [/] &-um I like it ."),
         ("we &-um they saw it .", "we [//] &-um they saw it ."),
         ("he she wants a big boat .", "he [//] she wants a big boat ."),
+        ("I I'm going home .", "I [//] I'm going home ."),
+        ("well it it's good .", "well it [//] it's good ."),
         ("rabbit rabbit sat down .", "rabbit [/] rabbit sat down ."),
         ("the box that I that she gave me is red .", "the box <that I> [//] that she gave me is red ."),
         ("and then then the boy got a a hat .", "and then [/] then the boy got a [/] a hat ."),
