@@ -3,12 +3,11 @@
 A command's parameters are its function's parameters, by name; ``VERBS`` names it.
 """
 
-from lsa_whisper.cli import batchalign, evaluating, machine, preparing, training, transcribing, transcripts
+from lsa_whisper.cli import evaluating, machine, preparing, training, transcribing, transcripts
 from lsa_whisper.cli.group import VERBS, function_of, main
 
 __all__ = [
     "VERBS",
-    "batchalign",
     "evaluating",
     "function_of",
     "machine",
