@@ -31,7 +31,7 @@ from lsa_whisper.chat import Line, Transcript, Utterance
 from lsa_whisper.checkpoint import overview_line
 from lsa_whisper.checkpoint.choice import choose_model
 from lsa_whisper.errors import CorpusError, LsaWhisperError
-from lsa_whisper.languages import chat_code, language_name, other_language
+from lsa_whisper.languages import chat_code, known_code, language_name, other_language
 from lsa_whisper.page.text import join_names
 from lsa_whisper.system import disk
 from lsa_whisper.system.lock import write_lock
@@ -96,7 +96,8 @@ def align_transcripts(
         read_table(Path(review), DOUBT_COLUMNS)  # before the work
     from lsa_whisper.align.settings import AlignmentSettings  # needs torch, which takes seconds to load
 
-    settings = AlignmentSettings(choose_model(model, device=device), language, vad, batch_size, device)
+    code = known_code(language) if language else None
+    settings = AlignmentSettings(choose_model(model, device=device), code, vad, batch_size, device)
     report = report or print_progress
     facts = overview_line(settings.model)
     if verbose:
