@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from lsa_whisper.errors import LsaWhisperError
+
 _WHISPER_LIST = """
 af afrikaans am amharic ar arabic as assamese az azerbaijani ba bashkir be belarusian bg bulgarian bn bengali bo
 tibetan br breton bs bosnian ca catalan cs czech cy welsh da danish de german el greek en english es spanish et
@@ -112,6 +114,17 @@ def is_known(language: str) -> bool:
     [True, True, True, False]
     """
     return whisper_code(language) in WHISPER_CODES or is_language(chat_code(language))
+
+
+def known_code(language: str) -> str:
+    """Return the ISO 639-3 code of a language that is given by its name or one of its codes.
+
+    Raises:
+        LsaWhisperError: No language is called so.
+    """
+    if not is_known(language):
+        raise LsaWhisperError(f"language {language!r} is not known; name it, such as English, en or eng")
+    return chat_code(language)
 
 
 @cache

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.formats.convert import convert
 from lsa_whisper.languages import WHISPER_CODES, chat_code, whisper_code
+from lsa_whisper.preparation import prepare
+
+STORYBOOK = Path("corpora/storybook/test").absolute()
 
 
 def test_the_codes_are_those_of_whispers_tokenizer() -> None:
@@ -51,3 +57,16 @@ def test_an_iso_639_3_code_is_kept_in_chat(code: str) -> None:
 def test_importing_the_table_does_not_load_langcodes() -> None:
     code = "import sys, lsa_whisper.languages; sys.exit('langcodes' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_language_is_taken_by_its_name_and_an_unknown_one_refused(tmp_path: Path) -> None:
+    (tmp_path / "visit.txt").write_text("hello there\n")
+    convert([tmp_path / "visit.txt"], out=tmp_path / "out", language="English")
+    assert "@Languages:\teng\n" in (tmp_path / "out" / "visit.cha").read_text()
+    for call in (
+        lambda: convert([tmp_path / "visit.txt"], out=tmp_path / "other", language="Klingon"),
+        lambda: prepare(STORYBOOK, tmp_path / "other", language="Klingon"),
+    ):
+        with pytest.raises(LsaWhisperError, match="'Klingon' is not known"):
+            call()
+    assert not (tmp_path / "other").exists()

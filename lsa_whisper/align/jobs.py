@@ -35,7 +35,7 @@ from lsa_whisper.checkpoint.choice import choose_model
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import CorpusError, LsaWhisperError
-from lsa_whisper.languages import chat_code, language_name, other_language, whisper_code
+from lsa_whisper.languages import chat_code, known_code, language_name, other_language, whisper_code
 from lsa_whisper.page.text import join_names
 from lsa_whisper.system import disk
 from lsa_whisper.system.lock import write_lock
@@ -98,7 +98,8 @@ def align_transcripts(
     jobs = find_transcripts(transcripts, audio=recordings, out=Path(out) if out else None, in_place=in_place)
     if review is not None:
         read_table(Path(review), DOUBT_COLUMNS)  # before the work
-    settings = _AlignmentSettings(choose_model(model, device=device), language, vad, batch_size, device)
+    code = known_code(language) if language else None
+    settings = _AlignmentSettings(choose_model(model, device=device), code, vad, batch_size, device)
     report = report or print_progress
     facts = overview_line(settings.model)
     if verbose:

@@ -84,11 +84,9 @@ class _LanguageType(click.ParamType[Any]):
     name = "language"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from lsa_whisper.languages import chat_code, is_known
+        from lsa_whisper.languages import known_code
 
-        if not is_known(value):
-            raise LsaWhisperError(f"language {value!r} is not known; name it, such as English, en or eng")
-        return chat_code(value)
+        return known_code(value)
 
 
 class _DeviceType(click.ParamType[Any]):

@@ -14,6 +14,7 @@ from lsa_whisper.checkpoint.whisper_constants import CONTEXT_S
 from lsa_whisper.corpus import Session, discover, discover_listed, find_card, is_listed
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.labels import Labels
+from lsa_whisper.languages import known_code
 from lsa_whisper.preparation.advice import bullet_hint, grouping_notes, recording_notes
 from lsa_whisper.preparation.assign_splits import assign_splits, unmatched_card_ids
 from lsa_whisper.preparation.folder import PARTS_FOLDER, SUMMARY, finish_part, join
@@ -127,7 +128,7 @@ def prepare(
         non_speech=non_speech,
         seed=seed,
         reviewed=reviewed,
-        language=language,
+        language=language and known_code(language),
         splice=splice,
         relabel=str(relabel) if relabel is not None else None,
         relabel_threshold=relabel_threshold if relabel is not None else None,

@@ -27,7 +27,7 @@ from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.labels.coverage import NOT_CHECKED
-from lsa_whisper.languages import chat_code
+from lsa_whisper.languages import chat_code, known_code
 from lsa_whisper.system import disk
 from lsa_whisper.system.lock import write_lock
 from lsa_whisper.system.terminal import print_progress
@@ -90,7 +90,8 @@ def verbatimize(
     recordings = Path(audio) if audio is not None else None
     jobs = find_transcripts(transcripts, audio=recordings, out=Path(out) if out else None, folder=VERBATIM_FOLDER)
     report = report or print_progress
-    settings = VerbatimSettings(choose_model(model, device=device), prompt_kind, language, device)
+    code = known_code(language) if language else None
+    settings = VerbatimSettings(choose_model(model, device=device), prompt_kind, code, device)
     facts = checkpoint.overview_line(settings.model)
     if verbose:
         report(facts)

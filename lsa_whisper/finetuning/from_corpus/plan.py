@@ -34,15 +34,17 @@ _LOSSES = 6
 """How often the loss is logged in a run, at least."""
 
 
-def plan_recipe(data: Path, base: str, out: Path, report: Callable[[str], None]) -> str:
+def plan_recipe(data: Path, base: str, out: Path, report: Callable[[str], None], *, force: bool = False) -> str:
     """Return the text of a recipe, commented, that trains ``base`` on ``data`` and fits this machine.
+
+    With ``force``, it need not fit.
 
     Raises:
         RecipeError: If no recipe fits; the message names what is nearest.
         ManifestError: If the data cannot be read.
     """
     setting = setting_of(data, base, out)
-    raw, plan = fit_to_machine(choose_recipe(setting), setting)
+    raw, plan = fit_to_machine(choose_recipe(setting), setting, force=force)
     minutes = run_minutes(setting, choose_method(setting))
     for line in [*describe(setting, raw, plan), *([_how_long(minutes)] if minutes is not None else [])]:
         report(line)
@@ -88,14 +90,14 @@ def _how_long(minutes: float) -> str:
     return f"about {time}, without evaluations"
 
 
-def fit_to_machine(raw: dict[str, Any], setting: Setting) -> tuple[dict[str, Any], Plan | None]:
+def fit_to_machine(raw: dict[str, Any], setting: Setting, *, force: bool = False) -> tuple[dict[str, Any], Plan | None]:
     """Return the recipe with the largest micro-batch that fits, and its plan; ``None`` if the model's size is unknown.
 
     Where not even single windows fit, the nearest plan that does is taken: another optimizer, offloading, a smaller
     adapter.
 
     Raises:
-        RecipeError: If nothing fits.
+        RecipeError: If nothing fits, unless ``force`` is set.
     """
     resources = Resources.of_this_machine(_parsed(raw))
     hardware, tokens = resources.hardware, label_tokens(_parsed(raw))
@@ -117,7 +119,8 @@ def fit_to_machine(raw: dict[str, Any], setting: Setting) -> tuple[dict[str, Any
         return smaller, plan
     fit = nearest_fit(plan, _parsed(smaller), estimate)
     if fit is None:
-        require_fit(_parsed(smaller), resources)  # raises: the sentence says what is missing
+        if not force:
+            require_fit(_parsed(smaller), resources)  # raises: the sentence says what is missing
         return smaller, plan
     problems: list[str] = []
     for override in fit[1]:

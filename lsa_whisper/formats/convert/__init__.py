@@ -22,6 +22,7 @@ from lsa_whisper.formats.convert.files import ConvertibleFile, OutputFolder, lis
 from lsa_whisper.formats.reading import NOTATIONS, FoundTranscript, ReadingOptions, read_transcripts
 from lsa_whisper.formats.reading.conventions import Conventions, read_conventions
 from lsa_whisper.labels import is_draft
+from lsa_whisper.languages import known_code
 from lsa_whisper.system.files import FailedFile, failure_exit_code
 from lsa_whisper.system.process import without_collector
 from lsa_whisper.system.terminal import TerminalTable, render_text
@@ -128,7 +129,7 @@ def convert(
     """
     _check(out, format, notation, speaker, headers)
     rules = read_conventions(conventions) if conventions else Conventions()
-    options = ReadingOptions(language, speaker, notation, rules, infer_marks, headers)
+    options = ReadingOptions(known_code(language), speaker, notation, rules, infer_marks, headers)
     files = list_convertible(inputs, format=format, suffixes=from_)
     converted, folder = Converted(Path(out)), OutputFolder(Path(out))
     for file in files:

@@ -142,6 +142,8 @@ def test_where_nothing_fits_the_message_says_so(hardware):
     hardware(gpus=1, gpu_gib=1.0, host_gib=2.0)
     with pytest.raises(RecipeError, match="no other plan fits"):
         fit_to_machine(choose_recipe(LARGE), LARGE)
+    raw, plan = fit_to_machine(choose_recipe(LARGE), LARGE, force=True)  # as the message proposes
+    assert not plan.fits and raw["training"]["per_device_train_batch_size"] == 1
 
 
 def test_what_was_chosen_is_said_plainly():
