@@ -194,7 +194,7 @@ class TrainingSettings:
     """Decay of AdamW's first moment."""
     adam_beta2: Annotated[float, Range(least=0, below=1)] = 0.999
     """Decay of AdamW's second moment."""
-    adam_epsilon: Annotated[float, Range(above=0), Range(most=1)] = 1e-8
+    adam_epsilon: Annotated[float, Range(least=1e-30), Range(most=1)] = 1e-8
     """Added to the denominator of AdamW's update."""
     ema_decay: Annotated[float | None, Range(above=0, below=1)] = None
     """Keep an exponential moving average of the trained weights (EMA) with this decay, such as 0.999; it is what is

@@ -182,6 +182,8 @@ def label_problems(windows: WindowDataset) -> Iterator[str]:
         stamps = TIMESTAMP.findall(text)
         if beyond := [stamp for stamp in stamps if float(stamp) > context_s]:
             late[index] = f"the time <|{beyond[0]}|>, but the model's context is {context_s:g} s"
+        elif between := [stamp for stamp in stamps if int(stamp[-1]) % 2]:
+            late[index] = f"the time <|{between[0]}|>, but Whisper's times are multiples of {TIMESTAMP_STEP_S} s"
         elif stamps and float(stamps[-1]) > (end_s := float(windows.durations[index])) + _TOLERANCE_S:
             beyond_end[index] = f"the time <|{stamps[-1]}|>, but the window has {end_s:g} s"
         if pair := next(((old, new) for old, new in itertools.pairwise(stamps) if float(old) > float(new)), None):

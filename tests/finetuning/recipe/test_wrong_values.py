@@ -39,6 +39,7 @@ WRONG = {
     "endless step": (["training.gradient_accumulation_steps=10000000"], "gradient_accumulation_steps: must be at most"),
     "decay of all": (["training.weight_decay=2e4"], "training.weight_decay: must be at most 10, not 20000"),
     "epsilon": (["training.adam_epsilon=1e9"], "training.adam_epsilon: must be at most 1"),
+    "an epsilon of 0 in fp32": (["training.adam_epsilon=1e-300"], "training.adam_epsilon: must be 1e-30 or more"),
     "weight of a term": (["loss.disfluency_weight=1e300"], "loss.disfluency_weight: must be at most 1000"),
     "alpha": (["adapter.alpha=1e30"], "adapter.alpha: must be at most 10000"),
     "mel bands": (["model.scratch.mel_bins=5000"], "model.scratch.mel_bins: must be at most 128, not 5000"),

@@ -59,11 +59,12 @@ def changed(windows, folder, **fields):
     ("fields", "problem"),
     [
         ({"text": "<|0.10|>oh.<|99.98|>"}, r"row 2: the time <\|99\.98\|>, but the model's context is 8 s"),
+        ({"text": "<|0.01|>oh.<|0.40|>"}, r"row 2: the time <\|0\.01\|>, but Whisper's times are multiples of 0\.02 s"),
         ({"text": "<|1.00|>oh.<|0.40|>"}, r"row 2: times that run backwards \(<\|0\.40\|> after <\|1\.00\|>\)"),
         ({"text": "oh <|endoftext|> no."}, r"row 2: the special token <\|endoftext\|> in the text"),
         ({"lang": "es"}, r"row 2: the language is 'es', but the model knows English only"),
     ],
-    ids=["late", "backwards", "special", "language"],
+    ids=["late", "between", "backwards", "special", "language"],
 )
 def test_a_label_that_cannot_be_trained_on_is_named(run, windows, tmp_path, fields, problem):
     with pytest.raises(ManifestError, match=problem):
