@@ -21,7 +21,7 @@ __all__ = ["Finetuned", "estimate_memory", "finetune"]
 def finetune(
     recipe: Path,
     *,
-    set: Sequence[str] = (),
+    set: Sequence[str] | str = (),
     out: Path | None = None,
     processes: int = 1,
     force: bool = False,
@@ -37,7 +37,8 @@ def finetune(
         ManifestError: If the prepared data do not fit the model.
         CheckpointError: If the model to start from cannot be loaded.
     """
-    overrides = [*set, f"out={recipes.quote_override(out)}"] if out is not None else list(set)
+    overrides = [set] if isinstance(set, str) else [*set]
+    overrides += [f"out={recipes.quote_override(out)}"] if out is not None else []
     settings = recipes.read_recipe(Path(recipe), set=overrides)
     join_slurm_step()
     check_processes(settings, processes)

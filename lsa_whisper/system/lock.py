@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 _MAX_NAME_BYTES = 240
+_MAX_MISSED = 100  # times that a lock file was removed between two steps; more happen where no file can be
 """Most file systems allow 255."""
 _NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL}
 """What a file system without locks answers; files are still replaced as a whole there."""
@@ -81,13 +82,18 @@ def _lock_path(target: Path) -> Path:
 def _acquire(lock: BaseFileLock, target: Path, wait: bool) -> None:
     from filelock import Timeout
 
-    folder, patience_s = Path(lock.lock_file).parent, 0.0
+    folder, patience_s, missed = Path(lock.lock_file).parent, 0.0, 0
     while True:
         folder.mkdir(parents=True, exist_ok=True)  # the command before may have removed the empty folder
         try:
             lock.acquire(timeout=patience_s)
             return
         except Timeout:
+            if missed < _MAX_MISSED and not os.path.lexists(lock.lock_file):
+                missed += 1
+                continue
+            if missed == _MAX_MISSED:
+                raise FileNotFoundError(errno.ENOENT, "no file can be written here", str(folder)) from None
             if not wait:
                 raise LsaWhisperError(
                     f"{target}: another command is writing it; wait until it ends, or choose another folder"

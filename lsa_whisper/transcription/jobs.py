@@ -68,7 +68,7 @@ def transcribe(
     model: str | Path | None = None,
     *,
     out: Path | str | None = None,
-    formats: Sequence[str] = ("cha",),
+    formats: Sequence[str] | str = ("cha",),
     speakers: Path | str | None = None,
     speakers_model: Path | str | None = None,
     review: Path | str | None = None,

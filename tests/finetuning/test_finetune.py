@@ -237,7 +237,7 @@ def test_a_prompt_is_trained_behind_and_kept(windows, scratch_recipe, tmp_path):
     untimed = [dataclasses.replace(row, text="um I want.", word_times="") for row in manifest.stream(windows)]
     manifest.write(untimed, tmp_path / "train.jsonl")
     recipe = scratch_recipe(tmp_path / "train.jsonl", tmp_path / "model")
-    done = run(tmp_path / "r.yaml", recipe, set=["data.prompt=um I I want."])
+    done = run(tmp_path / "r.yaml", recipe, set="data.prompt=um I I want.")
     loaded = checkpoint.load(done.out)
     assert loaded.labels == Labels("chat", prompt="um I I want.", timestamps=False)
     stamps = checkpoint.timestamp_tokens(loaded.tokenizer, loaded.model.generation_config)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -91,3 +92,9 @@ def test_file_systems_without_locks_are_supported(tmp_path, monkeypatch):
     with write_lock(tmp_path / "a" / "visit.cha", wait=False):
         (tmp_path / "a" / "visit.cha").touch()
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["visit.cha"]
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc here")
+def test_a_folder_in_which_no_file_can_be_is_refused():
+    with pytest.raises(OSError), write_lock(Path("/proc/model")):
+        pass

@@ -46,7 +46,7 @@ def finetune(
     source: Path | str,
     *,
     model: str | Path | None = None,
-    set: Sequence[str] = (),
+    set: Sequence[str] | str = (),
     out: Path | None = None,
     processes: int = 1,
     force: bool = False,
@@ -78,7 +78,7 @@ def finetune(
         ManifestError: If the prepared data do not fit the model.
         CheckpointError: If the model to start from cannot be loaded.
     """
-    report = report or print_progress
+    report, set = report or print_progress, [set] if isinstance(set, str) else set
     kind = kind_of_source(source)
     if kind is SourceKind.RECIPE:
         recipe = _named_recipe(str(source))

@@ -36,15 +36,16 @@ def verify_call(inputs: Sequence[Path], options: TranscriptionOptions) -> None:
     verify_device(options.device)
 
 
-def split_formats(names: Sequence[str]) -> tuple[str, ...]:
+def split_formats(names: Sequence[str] | str) -> tuple[str, ...]:
     """Return the formats beside CHAT; several may stand in one name, in either case.
 
-    >>> split_formats(["cha", "SRT, .eaf"])
-    ('srt', 'eaf')
+    >>> split_formats(["cha", "SRT, .eaf"]), split_formats("srt,eaf")
+    (('srt', 'eaf'), ('srt', 'eaf'))
 
     Raises:
         LsaWhisperError: A format is not known.
     """
+    names = [names] if isinstance(names, str) else names
     single = [part.lower().lstrip(".") for name in names for part in re.split(r"[,\s]+", name) if part]
     if unknown := [name for name in single if name not in FORMATS]:
         raise LsaWhisperError(f"format {unknown[0]!r} is not known; choose among {', '.join(FORMATS)}")
