@@ -107,7 +107,9 @@ COUNTED = {
     r"|\w*(?:e|gra)m(?=as)|(?!\w*mos\b)\w+[ao](?=s\b))",
 }
 """What is certainly a noun behind a number."""
-_SIGNS = ("–", "+", "-", "x", "/", "=", "/3", "/4", "km/h", "km", "m", "cm", "mm", "kg", "g", "l", "ml", "min")
+UNITS = ("km/h", "km", "m", "cm", "mm", "kg", "g", "l", "ml", "min")
+"""Units that are written out behind a number."""
+_SIGNS = ("–", "+", "-", "x", "/", "=", "/3", "/4", *UNITS)
 _SIGN_WORDS = {
     "deu": "bis plus minus mal durch gleich drittel viertel Stundenkilometer Kilometer Meter Zentimeter Millimeter "
     "Kilogramm Gramm Liter Milliliter Minuten",
@@ -116,7 +118,9 @@ _SIGN_WORDS = {
     "spa": "a más menos por entre igual_a tercios cuartos kilómetros_por_hora kilómetros metros centímetros milímetros "
     "kilos gramos litros mililitros minutos",
 }
-"""The words of :data:`_SIGNS`: of a range, of arithmetic, and of what stands behind a number."""
+"""The words of :data:`_SIGNS`, ``_`` for a blank: of a range, of arithmetic, and of what stands behind a number.
+
+A blank at the end keeps the *-s* of a word where the number is 1."""
 _ARITHMETIC = re.compile(r"(?<![\w.,/:])\d+(?:\s?[-−+×÷x*/:]\s?\d+)+\s?=\s?\d+(?![\w/]|[.,]\d)")
 _ALIKE = str.maketrans("−×*÷:", "-xx//")
 _TO = re.compile(r"(?<![\w.,/:)-])(?!0\d|\d{3}-\d{4})((\d{1,4})(?::[0-5]\d| ?h)?) ?[-–] ?(?=(\d{1,4})(?!\d|[.,/–-]\d))")

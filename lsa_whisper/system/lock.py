@@ -89,11 +89,10 @@ def _acquire(lock: BaseFileLock, target: Path, wait: bool) -> None:
             lock.acquire(timeout=patience_s)
             return
         except Timeout:
-            if missed < _MAX_MISSED and not os.path.lexists(lock.lock_file):
-                missed += 1
+            if not os.path.lexists(lock.lock_file):  # removed meanwhile; or no file can be here, which looks the same
+                if (missed := missed + 1) > _MAX_MISSED:
+                    raise FileNotFoundError(errno.ENOENT, "no file can be written here", str(folder)) from None
                 continue
-            if missed == _MAX_MISSED:
-                raise FileNotFoundError(errno.ENOENT, "no file can be written here", str(folder)) from None
             if not wait:
                 raise LsaWhisperError(
                     f"{target}: another command is writing it; wait until it ends, or choose another folder"

@@ -11,11 +11,12 @@ from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.formats.reading.source import Source
 from lsa_whisper.formats.reading.tags import chat_of, uncertain_words, unescaped
 from lsa_whisper.labels import letters_of
+from lsa_whisper.labels.number_words import UNITS
 
 _WORD = re.compile(r"(?<![\w°£$€%])[^\W\d_]+(?:'[^\W\d_]+)*(?![^\W_])|(?<=_)[^\W\d_]+")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 """It joins two of these to one word of CHAT, as in *mm-hmm*."""
-_NO_WORDS = (*UNTRANSCRIBED, "xx", "yy", "km", "h", "m", "cm", "mm", "kg", "g", "l", "ml", "min", "eur")
+_NO_WORDS = (*UNTRANSCRIBED, "xx", "yy", *UNITS, "h", "eur")
 """Codes for what cannot be understood, the Roman numbers of centuries, and units, which are spelled out."""
 _SAME = str.maketrans("ı²³", "i  ")
 """Turkish letters without case, and signs that become words of their own."""
