@@ -40,6 +40,8 @@ from lsa_whisper.scoring.timing import COLLAR_MS, timed_detections
 from lsa_whisper.scoring.verbatim_benchmark import character_errors_by_class, typed_detections
 from lsa_whisper.scoring.words import FileWords, file_words, normalized_fluent
 
+_REPETITION = Disfluency.REPETITION
+
 
 def with_recognized(
     reference: FileWords,
@@ -57,18 +59,25 @@ def with_recognized(
         return hypothesis
     missed = {kind: _missed(reference, hypothesis, alignment, kind) for kind in INFERRED_FROM_WORDS}
     unmarked = _candidates(hypothesis, _utterances(hypothesis, alignment, missed.values()), from_words)
-    candidates = list(_with_cuts_of(reference, unmarked, alignment))
+    candidates = [event for event in _with_cuts_of(reference, unmarked, alignment) if event.kind is not _REPETITION]
+    copied = list(_copied(Matcher(reference, hypothesis, alignment, _REPETITION)))
+    covered = [hypothesis.disfluent[event.start : event.end] for event in copied]
+    candidates += [event for event, marked in zip(copied, covered, strict=True) if not marked.any()]
     accepted: list[Event] = []
     for kind, expected in missed.items():
         of_kind = [event for event in candidates if event.kind is kind]
         matcher = Matcher(reference, hypothesis, alignment, kind)
-        of_kind = list(_copied(matcher, expected)) if kind is Disfluency.REPETITION else of_kind
         accepted += [of_kind[number] for number in sorted({n for _, n in matcher.matched(expected, of_kind)})]
-    if not accepted:
+    whole = [event for event, marked in zip(copied, covered, strict=True) if marked.any() and not marked.all()]
+    if not (accepted or whole):
         return hypothesis
+    words, raw_words = list(hypothesis.words), list(hypothesis.raw_words)
+    for at in (event.start for event in accepted if event.kind is Disfluency.FRAGMENT):
+        words[at], raw_words[at] = (f"{side[at].rstrip('-')}-" for side in (words, raw_words))
     events = sorted((*hypothesis.events, *accepted), key=lambda event: (event.start, event.end))
-    marked = replace(hypothesis, events=tuple(events))
-    return replace(marked, fluent=tuple(_fluent(marked, accepted)))
+    marked = replace(hypothesis, events=tuple(events), words=tuple(words), raw_words=tuple(raw_words))
+    fluent = _fluent(replace(marked, events=(*events, *whole)), [*accepted, *whole])
+    return replace(marked, fluent=tuple(fluent))
 
 
 def _with_cuts_of(reference: FileWords, events: Sequence[Event], alignment: Alignment) -> Iterator[Event]:
@@ -87,13 +96,12 @@ def _with_cuts_of(reference: FileWords, events: Sequence[Event], alignment: Alig
             yield event
 
 
-def _copied(matcher: Matcher, missed: Iterable[Event]) -> Iterator[Event]:
-    """Yield the ``missed`` repetitions that the words of the hypothesis show, where no mark covers them."""
-    marked = matcher.hypothesis.disfluent
-    for event in missed:
-        first, again = matcher.copies(event)
+def _copied(matcher: Matcher) -> Iterator[Event]:
+    """Yield the repetitions of the reference that the words of the hypothesis show."""
+    for event in matcher.reference.events:
+        first, again = matcher.copies(event) if event.kind is matcher.kind else ([], [])
         words, copy = (tuple(matcher.hypothesis.words[at] for at in places) for places in (first, again))
-        if copy and words in (copy, matcher.reference.words[event.start : event.end]) and not marked[first].any():
+        if copy and words in (copy, matcher.reference.words[event.start : event.end]):
             yield Event(event.kind, first[0], first[-1] + 1, repair_start=again[0], repair_end=again[-1] + 1)
 
 
@@ -168,8 +176,9 @@ def score_file(
     expected, actual = file_words(reference.utterances), file_words(other.utterances, keep_unintelligible=False)
     alignment = wer.align_verbatim(expected, actual)
     written = Counter(event.kind for event in actual.events)
-    if (complete := with_recognized(expected, actual, alignment, other.from_words)).events != actual.events:
-        actual, alignment = complete, wer.align_verbatim(expected, complete)
+    own, actual = actual.events, with_recognized(expected, actual, alignment, other.from_words)
+    if actual.events != own:
+        alignment = wer.align_verbatim(expected, actual)
     utterances = wer.utterance_of_columns(alignment, expected, actual)
     disfluency = score_disfluencies(expected, actual, alignment)
     speaker_errors = SpeakerErrors()

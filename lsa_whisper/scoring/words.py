@@ -6,6 +6,7 @@ as a whole, however each is divided into utterances.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -31,6 +32,7 @@ _WORD_MS = 250
 
 NON_WORDS = classes_of(Family.ASIDE)
 _RETRACES = classes_of(Family.RETRACE)
+_REVISION = re.compile(r"(?:<([^<>]*)>|(\S+)) \[/(?:/{1,2}|-)\]")
 
 
 @dataclass(frozen=True)
@@ -193,7 +195,8 @@ def has_disfluency_marks(utterances: Sequence[Utterance]) -> bool:
 def mark_from_words(utterance: Utterance, language: str = "eng") -> Utterance:
     """Return ``utterance`` with disfluency marks inferred from its words: fillers, exact repeats, cut-off words.
 
-    This is for transcripts of systems that write no marks. An utterance without such words, or one whose words the
+    This is for transcripts of systems that write no marks. Which words a revision takes back is a guess that no marked
+    transcript has the benefit of: those are not inferred. An utterance without such words, or one whose words the
     marks would change, is returned unchanged.
 
     >>> mark_from_words(chat.utterance("PAR", "um the the dog fr- frog .")).text
@@ -204,7 +207,8 @@ def mark_from_words(utterance: Utterance, language: str = "eng") -> Utterance:
         text = " ".join((*words, end))
         utterances = decode(text, Labels("verbatim"), speaker=utterance.speaker, language=language).utterances
         if len(utterances) == 1 and _bare(utterances[0].verbatim()) == _bare(utterance.verbatim()):
-            marked = chat.utterance(utterance.speaker, utterances[0].text, utterance.span)
+            text = _REVISION.sub(r"\1\2", utterances[0].text)
+            marked = chat.utterance(utterance.speaker, text, utterance.span)
             return marked if has_disfluency_marks([marked]) else utterance
     return utterance
 

@@ -38,12 +38,28 @@ def test_one_more_correct_mark_does_not_lower_a_score(tmp_path):
         for step in range(len(order) + 1):
             system = evaluated(tmp_path / f"{seed}{step}", texts)
             found = system.total.disfluency.together
-            now = -(system.word_errors_fluent.errors), found.true_positives, -found.false_positives
+            word_errors = -system.word_errors_verbatim.errors, -system.word_errors_fluent.errors
+            now = *word_errors, found.true_positives, -found.false_positives
             assert before is None or all(a >= b for a, b in zip(now, before, strict=True)), (seed, texts)
             before = now
             if step < len(order):
                 old, new = order[step]
                 texts = [text.replace(old, new, 1) if f" {old} " in f" {text} " else text for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("reference", "drafts"),
+    [
+        ("<I want> [/] I want it .", ["I want I want it .", "I want [/] I want it .", "I [/] want [/] I want it ."]),
+        ("<he went> [//] she went um home .", ["he went she went um home .", "he went she went &-um home ."]),
+        ("&-um he [//] she went home .", ["um he she went home .", "&-um he she went home ."]),
+        ("<I want> [//] I need it .", ["I want I need it .", "I want [//] I need it .", "<I want> [//] I need it ."]),
+    ],
+)
+def test_a_right_mark_more_with_or_without_its_brackets_adds_no_word_error(tmp_path, reference, drafts):
+    systems = [evaluated(tmp_path / str(at), [draft], [reference]) for at, draft in enumerate(drafts)]
+    errors = [(system.word_errors_verbatim.errors, system.word_errors_fluent.errors) for system in systems]
+    assert errors == sorted(errors, reverse=True), errors
 
 
 def test_an_unmarked_repeat_is_found_where_the_reference_marks_it(tmp_path):
