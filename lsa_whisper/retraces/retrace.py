@@ -128,8 +128,14 @@ def _repair(words: Sequence[SpokenWord], retrace: Retrace) -> int:
 
 
 def _same_kind(words: Sequence[SpokenWord], retrace: Retrace) -> Retrace:
-    """Return ``retrace`` as a revision where one word is put for another of its class, or grows: *he she*, *I I'm*."""
+    """Return ``retrace`` as a revision where one word is put for another of its class, or grows: *he she*, *I I'm*.
+
+    It is a repetition where only *you know* or *I mean* stands between the copies.
+    """
     word, after = words[retrace.first], words[_repair(words, retrace)]
+    own = _texts_of(words, retrace.first, retrace.last + 1 - retrace.first)
+    if _texts_of(words, retrace.last + 1, 2 + len(own)) in ([*marker, *own] for marker in _DISCOURSE_MARKERS):
+        return retrace._replace(code="[/]")
     alone = retrace.first == retrace.last and retrace.code == "[///]"
     alike = not word_class(word.text).startswith(OPEN) and word_class(word.text) == word_class(after.text)
     return retrace._replace(code="[//]") if alone and (alike or after.text.startswith(f"{word.text}'")) else retrace
@@ -177,11 +183,13 @@ def _texts_of(words: Sequence[SpokenWord], first: int, count: int) -> list[str]:
 
 
 def _is_subject(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
-    """Return whether the one word is a pronoun that a filler parts from what it is the subject of: *I um like it*."""
+    """Return whether a filler or *you know* parts a pronoun from what it is the subject of: *I um like it*."""
     word, after = words[retrace.first], words[retrace.last + 1]
-    alone = retrace.first == retrace.last and retrace.code != "[/]" and after.after_filler and not after.cut_off
+    alone = retrace.first == retrace.last and retrace.code != "[/]" and not after.cut_off
     predicate = after.text == "like" or word_class(after.text).startswith(_PREDICATES)
-    return alone and predicate and word_class(word.text) == "subject"
+    *marker, behind = [*_texts_of(words, retrace.last + 1, 3), ""][:3]
+    parted = tuple(marker) in _DISCOURSE_MARKERS and word_class(behind) != "subject"  # *he I mean she* is a revision
+    return alone and (parted or (after.after_filler and predicate)) and word_class(word.text) == "subject"
 
 
 def _is_emphasis(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
