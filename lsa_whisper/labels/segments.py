@@ -39,11 +39,11 @@ before its end: *5* is *five*."""
 
 
 def groups_of_segments(
-    texts: Sequence[str], spans: Sequence[TimeSpan | None], speakers: Sequence[str], language: str
+    texts: Sequence[str], spans: Sequence[TimeSpan | None], speakers: Sequence[object], language: str
 ) -> list[range]:
     """Return the runs of segments that are one stretch of text: text without a final mark goes on in the next one.
 
-    A segment without times stands alone; ``speakers`` are empty where unknown, and ``language`` is ISO 639-3.
+    A segment without times stands alone; ``speakers`` are compared only, and ``language`` is ISO 639-3.
 
     >>> spans = [TimeSpan(0, 1000), TimeSpan(1000, 2000), TimeSpan(2000, 3000)]
     >>> groups_of_segments(["there's nothing going", "else going on.", "Yes."], spans, [""] * 3, "eng")

@@ -2,7 +2,8 @@
 
 A tier without a parent is a speaker's. Where a template has a tier of identifiers above the text (``ref@A`` above
 ``tx@A``), the text is taken from below. Tiers of words become ``%wor``; other dependent tiers, and those of
-controlled vocabularies, become dependent tiers. Of several recordings, the first is the one that the times belong to.
+controlled vocabularies, become dependent tiers. Of several recordings, the first is the one that the times belong to:
+they count from its beginning, also where the document leaves that out.
 Time slots without a value are read evenly between the others, as ELAN shows them.
 
 pympi-ling is not used: a missing attribute or time slot is a bare ``KeyError`` there, without the line.
@@ -103,17 +104,21 @@ def _fill(slots: dict[str, int | None], run: Sequence[_Point], before: int | Non
 
 
 def read_media(descriptors: Sequence[Element], source: Source) -> None:
-    """Take name and kind of the first recording, and note the others, and times that do not begin with a recording."""
+    """Take name and kind of the first recording, and note the others, and where the times do not begin with these."""
     names = [_file_name(descriptor) for descriptor in descriptors]
-    for name, descriptor in zip(names, descriptors, strict=True):
-        origin = descriptor.get("TIME_ORIGIN", "0")
-        if origin != "0":
-            source.notes.append(f"{name or 'a recording'} begins {origin} ms before the times of the document")
+    for name, descriptor in zip(names[1:], descriptors[1:], strict=True):
+        if origin_ms := _origin_ms(descriptor):
+            source.notes.append(f"{name or 'a recording'} begins {origin_ms} ms before the times of the document")
     if names:
         source.media = names[0].rpartition(".")[0] or None
         source.media_kind = "video" if descriptors[0].get("MIME_TYPE", "").startswith("video/") else "audio"
     if len(names) > 1:
         source.notes.append(f"of several recordings, @Media names {names[0]}; the others: {', '.join(names[1:])}")
+
+
+def _origin_ms(descriptor: Element) -> int:
+    origin = descriptor.get("TIME_ORIGIN", "")
+    return int(origin) if re.fullmatch("[0-9]{1,10}", origin) else 0
 
 
 def _file_name(descriptor: Element) -> str:
@@ -155,7 +160,10 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         return f"{place}:{line_of(data, name)}"
 
     source = Source(Path(place).stem)
-    slots = {name: _time_ms(slot.get("TIME_VALUE"), name, line) for name, slot in _named(root, "TIME_SLOT")}
+    media = list(root.iter("MEDIA_DESCRIPTOR"))
+    skipped_ms = sum(map(_origin_ms, media[:1]))
+    times = ((name, _time_ms(slot.get("TIME_VALUE"), name, line)) for name, slot in _named(root, "TIME_SLOT"))
+    slots = {name: None if time_ms is None else time_ms + skipped_ms for name, time_ms in times}
     tiers = dict(_named(root, "TIER"))
     annotations: _Annotations = {}
     for tier_name, tier in tiers.items():
@@ -169,7 +177,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     spans = {name: _span(item, name, slots, line) for name, item in annotations.items()}
     source.headers = [node.text for node in root.iter("PROPERTY") if node.get("NAME") == HEADER_PROPERTY and node.text]
     source.notation = "chat" if source.headers else "auto"
-    read_media(list(root.iter("MEDIA_DESCRIPTOR")), source)
+    read_media(media, source)
     types = {name for name, node in _named(root, "LINGUISTIC_TYPE") if node.get("CONTROLLED_VOCABULARY_REF")}
     join_tiers(list(_text_tiers(tiers, annotations, spans, types, place)), source, conventions)
     return [source]

@@ -25,6 +25,7 @@ _BOLD_NAME = re.compile(r"(?:\*\*|__)([^\W\d_][^*_:]{0,40})(?::(?:\*\*|__)|(?:\*
 _TIME_BEHIND = re.compile(
     r"([^\W\d_][\w .'-]{0,40}):\s*([\[(](?:\d{1,3}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?[\])])\s*(\S.*)"
 )
+_CLOCK = re.compile(r"(?:\d{1,2}:)?\d{1,2}:\d{2}")
 _BARE_TIME = re.compile(r"((?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)\s+(\S.*)")
 _NAME_ALONE = re.compile(r"(?:<([^\W\d_][\w .'-]{0,30})>\s+|([^\W\d_][\w .'-]{0,30})\t\s*)(?=\S)")
 UNKNOWN_SPEAKER = re.compile(r"\(speaker \?\)\s*")
@@ -63,7 +64,10 @@ def _clock(match: re.Match[str]) -> str:
 
 
 def _with_bare_times(lines: NumberedLines) -> list[tuple[int, str]]:
-    """Return lines with the time in brackets, if each begins with one and has text behind it."""
+    """Return lines with the time in brackets, if each begins with one and has text behind it, or below it."""
+    clocks = [_CLOCK.fullmatch(line) is not None for _, line in lines]
+    if clocks[:2] == [True, False] and clocks.count(True) > 1:  # as YouTube shows them
+        return [(number, f"[{line}]" if clock else line) for (number, line), clock in zip(lines, clocks, strict=True)]
     times = [_BARE_TIME.fullmatch(line) for _, line in lines]
     if len(lines) < _MIN_NUMBERED or not all(times):
         return list(lines)

@@ -28,7 +28,7 @@ from lsa_whisper.timespan import TimeSpan
 
 _CLOCK = r"(?:(?P<hours>\d{1,3}):)?(?P<minutes>\d{1,3}):(?P<seconds>\d{2})(?:[.,](?P<fraction>\d{1,3}))?"
 _TIME = rf"[\[(]?{_CLOCK}(?:\s*(?:-->|-|–)\s*[\d:.,]+)?[\])]?"
-_NAME = r"(?P<name>[^\W\d_][\w .,'’&()-]{0,40}?)"
+_NAME = r"(?P<name>[^\W\d_](?:[\w .,'’&-]|\([^()]*\)){0,40}?)"
 _CAPITAL = r"(?P<name>[A-ZÀ-Þ][\w.'’-]*(?: (?:[A-ZÀ-Þ0-9][\w.'’-]*|de|van|von|der|la)){0,4}(?<!\.))"
 """A name that nothing but a space parts from the time: its words are capital, unlike those of *we met at 7:00*."""
 _HEADERS = tuple(
@@ -92,7 +92,8 @@ def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[Spo
         for number, name, start, texts in turns
     ]
     starts = [start for _, _, start, _ in turns]
-    if not lines or len(turns) < max(1, _MIN_SHARE * len(lines)) or starts != sorted(starts):
+    named = len(turns) > 1 and all(name for _, name, _, _ in turns)
+    if not lines or len(turns) < max(1, _MIN_SHARE * len(lines)) or not (named or starts == sorted(starts)):
         return []
     first = turns[0][0]
     before = [SpokenText("", line, place=f"{place}:{number}") for number, line in lines if number < first]
@@ -127,11 +128,12 @@ def _from_the_beginning(turns: Sequence[_Turn]) -> Sequence[_Turn]:
 
 def _timed(turns: Sequence[_Turn], names: Set[str], place: str) -> list[SpokenText]:
     ends = [*(start for _, _, start, _ in turns[1:]), None]
+    ordered = all(end is None or end >= start for (_, _, start, _), end in zip(turns, ends, strict=True))
     entries = []
     speaker = ""
     for (number, name, start, texts), end in zip(turns, ends, strict=True):
         speaker = name or speaker
-        span = TimeSpan(start, end) if end is not None and end > start else None
+        span = TimeSpan(start, end) if ordered and end is not None and end > start else None
         parts = _parts(speaker, texts, names) if speaker else [("", text) for text in _by_speaker(texts)]
         for (owner, text), share in zip(parts, shared_spans(span, [text for _, text in parts]), strict=True):
             entries.append(SpokenText(owner, text, share, place=f"{place}:{number}"))

@@ -42,6 +42,7 @@ class SpokenText:
         tiers: Dependent tiers, such as ``("%com", "points at the dog")``.
         place: File and line, for messages.
         parts: The number of letters, and the times, of each of several segments that were joined.
+        opens: Whether a sign before it says that another speaker begins.
     """
 
     speaker: str
@@ -51,6 +52,7 @@ class SpokenText:
     tiers: tuple[tuple[str, str], ...] = ()
     place: str = ""
     parts: tuple[tuple[int, TimeSpan], ...] = ()
+    opens: bool = False
 
 
 @dataclass

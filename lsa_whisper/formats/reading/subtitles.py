@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -47,7 +48,7 @@ _READING = re.compile(r"<rt\b[^<>]*>[^<>]*</rt>")
 """How the Japanese word before it is read: it is not spoken twice."""
 _WORD_TIME = re.compile(r"<(?:(\d{1,2}):)?(\d{1,2}):(\d{2})\.(\d{3})>")
 _SIGN = r"(?:[-‐–—－](?=\s|[^\W\d_]|[¿¡\"“„«'‘(\[…])|>{2,3})"
-_TURN = re.compile(rf"^\s*{_SIGN}\s*|(?<=[.?!…])\s+[-–—]\s+(?=[^\W\d_])|\s+>{{2,3}}\s*", re.MULTILINE)
+_TURN = re.compile(rf"^\s*{_SIGN}\s*|(?<=[.?!…])\s+[-–—]\s*(?=[^\W\d_]|[¿¡])|\s+>{{2,3}}\s*", re.MULTILINE)
 _MAY_TURN = re.compile("[-‐–—－>:：]")
 _DASH = re.compile(rf"^\s*{_SIGN}\s*")
 _ASIDE = r"(?: \([^()\n]{1,30}\))?"
@@ -113,13 +114,16 @@ def _spoken(cue: Cue, place: str, name: re.Pattern[str]) -> list[SpokenText]:
     if not voices and "<" in text and _WORD_TIME.search(text) and cue.span:
         return _timed(text, cue.span, place)
     if not voices:
-        return _shared(_turns(_plain(text), name), cue.span, place)
+        return turns_in(_plain(text), cue.span, place, name=name)
     return _shared([(name, _plain(words)) for name, words in voices], cue.span, place)
 
 
-def turns_in(text: str, span: TimeSpan | None, place: str, speaker: str = "") -> list[SpokenText]:
+def turns_in(
+    text: str, span: TimeSpan | None, place: str, speaker: str = "", *, name: re.Pattern[str] = _CAPITAL_NAME
+) -> list[SpokenText]:
     """Return the turns in the lines of a subtitle: those of ``speaker``, or of two whom dashes or names tell apart."""
-    return _shared([(speaker, text)] if speaker else _turns(text, _CAPITAL_NAME), span, place)
+    turns = _shared([(speaker, text)] if speaker else _turns(text, name), span, place)
+    return [replace(turns[0], opens=True), *turns[1:]] if turns and _DASH.match(text) else turns
 
 
 def _shared(turns: Sequence[tuple[str, str]], span: TimeSpan | None, place: str) -> list[SpokenText]:

@@ -29,7 +29,8 @@ _SOUND_TIER = re.compile(r"(?:.*[ _-])?(?:phones?|phonemes?|segments|syllables|m
 """Tiers of phones and syllables, also those of WebMAUS, whose words are in ``ORT-MAU``."""
 _REMARKS = frozenset((
     "default", "note", "notes", "comment", "comments", "context", "code", "code_num", "on_off", "noise",
-    "kommentar", "kommentare", "notizen", "bemerkungen", "comentario", "comentarios", "notas"))  # fmt: skip
+    "kommentar", "kommentare", "notizen", "bemerkungen", "comentario", "comentarios", "notas", "gesture", "gestures",
+    "gesten", "gestos", "gaze", "action", "actions", "translation", "gloss"))  # fmt: skip
 _NAME_PARTS = re.compile(r"[@\s_:/-]+|[\[\](){}]")
 _CHAT_DEPENDENT = re.compile(r"%([a-z][a-z0-9]{1,9})@(.+)")
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from itertools import accumulate
 from pathlib import Path
 
 from lsa_whisper import chat
@@ -155,7 +156,8 @@ def joined_segments(source: Source, language: str) -> list[SpokenText]:
     """
     spoken = source.spoken
     texts, spans = [turn.text for turn in spoken], [turn.span for turn in spoken]
-    runs = groups_of_segments(texts, spans, [turn.speaker for turn in spoken], language)
+    turns = list(zip((turn.speaker for turn in spoken), accumulate(turn.opens for turn in spoken), strict=True))
+    runs = groups_of_segments(texts, spans, turns, language)
     if len(runs) < len(spoken):
         source.notes.append(f"texts without a final mark, which go on in the next one: {len(spoken) - len(runs)}")
     return [_as_one(spoken[run.start : run.stop]) for run in runs]

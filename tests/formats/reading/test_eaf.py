@@ -197,6 +197,19 @@ def test_a_video_is_one_and_other_recordings_are_named(tmp_path):
     assert [note for note in found.notes if "the others: mic.wav" in note]
 
 
+def test_times_count_from_the_beginning_of_the_recording(tmp_path):
+    media = '<MEDIA_DESCRIPTOR MEDIA_URL="file:///C:/x/mic.wav" MIME_TYPE="audio/x-wav" TIME_ORIGIN="2000"/>'
+    found = read(tmp_path, slots(1000, 1500), tier("CHI", aligned("a", 0, 1, "it ran .")), media=media)
+    assert spans(found) == [(3000, 3500)]
+
+
+def test_a_tier_of_gestures_is_not_speech(tmp_path):
+    gesture = tier("gesture", aligned("b", 0, 1, "points at it"))
+    found = read(tmp_path, slots(0, 500), tier("CHI", aligned("a", 0, 1, "it ran .")), gesture)
+    assert [each.text for each in found.transcript.utterances] == ["it ran ."]
+    assert "tier 'gesture' is not used" in found.losses
+
+
 @pytest.mark.slow
 def test_ten_megabytes_take_little_memory(tmp_path):
     count = 28_000

@@ -226,3 +226,17 @@ def test_times_that_end_before_they_begin_are_told(tmp_path):
     found = read(tmp_path, "*CHI: the dog . 900_100\n*MOT: yes .\n", "a.txt")
     assert found.transcript.utterances[0].text == "the dog ." and not found.transcript.utterances[0].span
     assert "a.txt:1: ends at 0.1 s, before it starts" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0:01\nhello\n0:05\nthis is it\n", ["hello .", "this is it ."]),
+        ("Speaker 1  0:05\nback\n\nSpeaker 1  0:01\nforth\n", ["back .", "forth ."]),
+        ("(0:01) hello there (0:05) this is it\n", ["hello there this is it ."]),
+        ("When?\n7:00\nOk.\n", ["when ?", "seven o'clock .", "ok ."]),
+    ],
+)
+def test_no_time_of_a_turn_is_a_word_and_no_word_is_a_name(text, expected, tmp_path):
+    found = read(tmp_path, text, "visit.txt")
+    assert [each.text for each in found.transcript.utterances] == expected

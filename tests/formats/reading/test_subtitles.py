@@ -27,6 +27,7 @@ def said(found):
     "text",
     [
         *("- Hello.\n- Hi there.", "Hello.\n- Hi there.", "-Hello.\n-Hi there.", "- Hello. - Hi there."),
+        "-Hello. -Hi there.",
         *("– Hello.\n— Hi there.", ">> Hello.\n>> Hi there.", ">> Hello. >> Hi there."),
         "&gt;&gt; Hello.\n&gt;&gt; Hi there.",
     ],
@@ -75,6 +76,13 @@ def test_voices_in_a_cue_share_its_time_in_order(tmp_path):
 @pytest.mark.parametrize("text", ["- Hello there.", "Hello\nthere.", "<i>Hello</i>\n{\\an8}there.", "- Hello\nthere."])
 def test_one_speaker_is_one_utterance(text, tmp_path):
     assert said(read(tmp_path, f"{FIRST}{text}\n")) == [("PAR", "hello there .", (1000, 2000))]
+
+
+def test_a_cue_that_a_dash_begins_does_not_go_on_with_the_one_above(tmp_path):
+    below = "\n2\n00:00:02,000 --> 00:00:03,000\n{}Yes.\n"
+    assert [words for _, words, _ in said(read(tmp_path, f"{FIRST}Oh no\n{below.format('')}"))] == ["oh no Yes ."]
+    found = read(tmp_path, f"{FIRST}Oh no\n{below.format('- ')}")
+    assert [words for _, words, _ in said(found)] == ["oh no .", "yes ."]
 
 
 @pytest.mark.parametrize("more", ["", "\n2\n00:00:03,000 --> 00:00:04,000\nAnd then I ran.\n" * 3])
