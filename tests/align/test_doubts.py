@@ -102,6 +102,14 @@ def test_only_words_without_bullets_can_be_missed(bullets, words, heard, doubted
     assert is_misfit(said, aligned) == doubted
 
 
+def test_single_words_that_any_recording_has_do_not_make_a_transcript_its_own():
+    said = [utterance("CHI", "and rare0 so rare1 I rare2 the rare3 my rare4 .")]
+    spoken = text_words(said)
+    heard = [DecodedWord(key, key, TimeSpan(0, 1), 0) for at in range(5) for key in (spoken[2 * at].key, f"x{at}")]
+    aligned = AlignedText(tuple(spoken), {}, tuple(heard), match_words(spoken, heard))
+    assert aligned.matches.alignment.equal.sum() == 5 and is_misfit(said, aligned)
+
+
 @pytest.mark.slow(1)
 def test_the_real_whisper_hears_what_does_not_belong_together(tmp_path):
     if not (SHARED / "whisper" / "base").is_dir():
