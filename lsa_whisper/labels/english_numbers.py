@@ -42,6 +42,8 @@ _PHONE = (
 """Also social security numbers and ZIP codes."""
 _DIALLED = "|".join(rf"(?<=\b{word} )" for word in ("call", "dial", "ring", "phone", "zip", "code"))
 _TILL = r"(?P<to>\.?\s?[-–]\s?(?=\d{1,2}(?::[0-5]\d|\s?[aApP]\.?\s?[mM]\b))|[-–](?=\d{1,2}(?![\w:/])))?"
+_GROUPED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:(?:['’]\d{3})+|(?: 000)+)(?!\d| \d)")
+"""Thousands that no comma parts."""
 _HOTLINES = "911|411"
 """Numbers that are said digit by digit wherever they stand."""
 
@@ -71,6 +73,7 @@ def speak_english(text: str, spellings: dict[str, str], *, plain: bool) -> tuple
 
         return spoken
 
+    text = _GROUPED.sub(lambda match: re.sub(r"\D", ",", match[0]), text)
     text = speak_signs(speak_arithmetic(text, _ARITHMETIC)) if plain else text
     characters = set(text)  # of which rules only take some away
     for signs, pattern, speak in _RULES:

@@ -107,6 +107,12 @@ COUNTED = {
     r"|\w*(?:e|gra)m(?=as)|(?!\w*mos\b)\w+[ao](?=s\b))",
 }
 """What is certainly a noun behind a number."""
+COUNTED_ONE = dict.fromkeys(
+    ("spa", "ita", "por"),
+    r" (?!(?:para|cada|contra|nada|toda?o?|hasta|ahora|agora|ora|luego|pero|como?|quando|cuando|sol[oa]|ou?tr[oa]|"
+    r"contro|sopra|prima|dopo|poco|ancora|allora|sono|dentro|fuera|arriba|abajo)\b)([a-zà-ÿ]{3,}[ao])\b",
+)
+"""What most likely is one behind ``1``: a word in *-o* or *-a*."""
 UNITS = ("km/h", "km", "m", "cm", "mm", "kg", "g", "l", "ml", "min")
 """Units that are written out behind a number."""
 _SIGNS = ("–", "+", "-", "x", "/", "=", "/3", "/4", *UNITS)

@@ -33,6 +33,8 @@ SAID = [
     ("in 1905, 1900, 2005 and 2019", "in nineteen oh five nineteen hundred two thousand five and twenty nineteen"),
     ("the 1990s, the '90s and the 50s", "the nineteen nineties the nineties and the fifties"),
     ("the mid-'80s and mid-1990s", "the mid eighties and mid nineteen nineties"),
+    ("1 000 000 or 25'000, not 0800 000 123", "one million or twenty five thousand not "
+     "zero eight zero zero zero zero zero one two three"),
     ("1,999 dogs", "one thousand nine hundred ninety nine dogs"),
     ("I need 3.5 of 1,000.", "I need three point five of one thousand"),
     ("on the 2nd and the 21st", "on the second and the twenty first"),
