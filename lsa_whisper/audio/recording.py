@@ -16,6 +16,7 @@ from lsa_whisper.audio import container
 from lsa_whisper.audio.damaged import is_ogg_cut_off, keep_messages, missing_share
 from lsa_whisper.audio.samples import MAX_MISSING_S, RATES_HZ, SAMPLE_RATE_HZ, Samples, cancelling_channel, mono
 from lsa_whisper.errors import AudioError
+from lsa_whisper.system.files import paths_of
 from lsa_whisper.timespan import TimeSpan
 
 AUDIO_SUFFIXES = (".wav", ".flac", ".aif", ".aiff", ".mp3", ".ogg", ".opus", ".m4a", ".mp4", ".mov", ".webm")
@@ -72,8 +73,9 @@ class Recording:
 
         Raises:
             AudioError: The file is missing, has no readable audio, or has no such channel.
+            LsaWhisperError: ``path`` is not a path.
         """
-        recording = cls._open(Path(path))
+        recording = cls._open(*paths_of([path]))
         if channel is not None:
             if not 0 <= channel < recording.channels:
                 raise AudioError(f"{path}: has no channel {channel + 1}; it has {recording.channels}")
