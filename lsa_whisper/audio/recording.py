@@ -13,7 +13,7 @@ import soundfile as sf
 import soxr
 
 from lsa_whisper.audio import container
-from lsa_whisper.audio.damaged import is_ogg_cut_off, keep_messages, missing_share
+from lsa_whisper.audio.damaged import is_mp3, is_ogg_cut_off, keep_messages, missing_share
 from lsa_whisper.audio.samples import MAX_MISSING_S, RATES_HZ, SAMPLE_RATE_HZ, Samples, cancelling_channel, mono
 from lsa_whisper.errors import AudioError
 from lsa_whisper.system.files import paths_of
@@ -89,7 +89,7 @@ class Recording:
         try:
             _verify_file(path)
             messages: list[str] = []
-            with keep_messages(path, messages):
+            with keep_messages(messages if is_mp3(path) else None):
                 by_soundfile = _open_soundfile(path)
             if by_soundfile and not _is_headerless_mp3(path):
                 by_soundfile.messages.extend(messages)
@@ -205,7 +205,7 @@ def _count_frames(path: Path) -> int:
 
 
 def _is_headerless_mp3(path: Path) -> bool:
-    if path.suffix.lower() != ".mp3":
+    if not is_mp3(path):
         return False
     with path.open("rb") as file:
         head = file.read(10)
@@ -259,12 +259,13 @@ def _read(recording: Recording, first: int, last: int) -> Iterator[Samples]:
 
 
 def _decode_soundfile(recording: Recording, first: int, last: int) -> Iterator[Samples]:
-    with keep_messages(recording.path, recording.messages):
+    messages = recording.messages if is_mp3(recording.path) else None
+    with keep_messages(messages):
         source = _sound_file(recording.path)
     with source as file:
         file.seek(first)
         for at in range(first, last, _BLOCK):
-            with keep_messages(recording.path, recording.messages):
+            with keep_messages(messages):
                 samples = mono(file.read(min(_BLOCK, last - at), dtype="float32"), recording.channel)
             if not len(samples):
                 return

@@ -258,6 +258,15 @@ def test_an_mp3_without_a_length_header_is_not_cut_short(tmp_path):
     assert len(recording.load()) == pytest.approx(20.0 * SAMPLE_RATE_HZ, abs=3200)
 
 
+@pytest.mark.parametrize("name", ["a.mp3", "a.wav", "a.dat"])
+def test_an_mp3_of_several_bit_rates_is_not_cut_short_whatever_it_is_called(tmp_path, name):
+    plain = {"write_xing": "0", "id3v2_version": "0"}
+    first = encode(tmp_path / "1.mp3", noise(5.0, 44_100), 44_100, bit_rate=128_000, **plain)
+    rest = encode(tmp_path / "2.mp3", noise(15.0, 44_100), 44_100, bit_rate=32_000, **plain)
+    (tmp_path / name).write_bytes(first.read_bytes() + rest.read_bytes())
+    assert Recording.open(tmp_path / name).duration_s == pytest.approx(20.0, abs=0.2)
+
+
 @pytest.mark.parametrize("name", ["list.mp4", "list.mp3", "list.ffconcat"])
 @pytest.mark.parametrize("folder", ["", "../below/", "file:{}/"])
 def test_a_playlist_reads_no_other_file(tmp_path, name, folder):
