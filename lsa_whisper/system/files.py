@@ -8,7 +8,7 @@ inputs make one result (``prepare``), the exit code is 0 when that result was wr
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,13 +49,15 @@ def paths_of(places: Sequence[Path | str] | Path | str) -> list[Path]:
     return [Path(place) for place in listed]
 
 
-def failure_exit_code(failed: Sized) -> int:
-    """Return the number of failed files, at most 100: the exit code of a command with one output for each input.
+class WithFailures:
+    """What a command did with several inputs, where each has an output of its own; ``failed`` are those without one."""
 
-    >>> failure_exit_code([]), failure_exit_code(range(3)), failure_exit_code(range(1000))
-    (0, 3, 100)
-    """
-    return min(len(failed), _MAX_EXIT_CODE)
+    failed: Sequence[FailedFile]
+
+    @property
+    def exit_code(self) -> int:
+        """The number of failed inputs, at most 100."""
+        return min(len(self.failed), _MAX_EXIT_CODE)
 
 
 _DOCUMENTS = """
