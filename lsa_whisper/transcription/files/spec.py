@@ -63,10 +63,6 @@ class TranscriberSpec:
         """Digest of the model's files."""
         return checkpoint.digest(self.model)
 
-    @cached_property
-    def _is_stock(self) -> bool:
-        return is_stock(read_writing(self.model))
-
     def on(self, device: str, dtype: str | None = None) -> TranscriberSpec:
         """Return the same model on another device, with another number format if one is given."""
         dtype = dtype or self.options.dtype
@@ -102,7 +98,7 @@ class TranscriberSpec:
             name: str(value) for name in ("style", "prompt", "words", "roles") if (value := getattr(self.options, name))
         }
         settings |= {} if self.options.retraces else {"retraces": "as written"}
-        settings |= {} if self.options.second_text or not self._is_stock else {"second_text": "no"}
+        settings |= {} if self.options.second_text or not is_stock(read_writing(self.model)) else {"second_text": "no"}
         settings |= {"channels": self.options.channels} if self.options.channels != "mix" else {}
         settings |= {"turns": turns.name, "who": digest_inputs(RecordingIdentity.of(turns), "", {})} if turns else {}
         settings |= diarizer
