@@ -1,5 +1,5 @@
 // Two transcripts side by side: differences marked, an utterance of the right one can be taken.
-import { state, choose, onChange, tr } from "./state.js";
+import { state, choose, onChange, tr, decimal } from "./state.js";
 import { get, edit, say } from "./server.js";
 import { element } from "./row.js";
 import { play, isPlaying, stop } from "./player.js";
@@ -21,7 +21,7 @@ async function refresh() {
   at("unsettled").textContent = tr("{0} of {1} pairs differ", rows.filter(differs).length, rows.length);
   at("classes").replaceChildren(...Object.entries(found.classes).map(([kind, each]) => {
     const row = element("tr");
-    row.append(element("th", { text: tr(kind.replaceAll("_", " ")), scope: "row", cls: "name" }), element("td", { text: each.left }), element("td", { text: each.right }), element("td", { text: each.agreement === null ? "-" : tr("{0} %", (100 * each.agreement).toFixed(1)), "data-range": range(each) }));
+    row.append(element("th", { text: tr(kind.replaceAll("_", " ")), scope: "row", cls: "name" }), element("td", { text: each.left }), element("td", { text: each.right }), element("td", { text: each.agreement === null ? "-" : `${decimal((100 * each.agreement).toFixed(1))} %`, "data-range": range(each) }));
     return row;
   }));
   draw();
