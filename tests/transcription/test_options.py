@@ -45,6 +45,21 @@ def test_every_problem_is_reported_at_once():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"device": 0}, "`device=0`: expected str"),
+        ({"beams": "5"}, "`beams='5'`: expected int or NoneType"),
+        ({"retraces": "no", "channels": 1}, "`channels=1`: expected str; `retraces='no'`: expected bool"),
+        ({"logprob_threshold": "-1"}, "`logprob_threshold='-1'`: expected float or NoneType or int"),
+    ],
+)
+def test_a_value_of_another_type_is_named(options, message):
+    with pytest.raises(LsaWhisperError, match=message):
+        TranscriptionOptions(**options)
+    assert TranscriptionOptions(words=["Ann"], logprob_threshold=-1, draft=Path("small")).words == ["Ann"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
         ({"language": "Englsih"}, "language 'Englsih' is not known; name it"),
         ({"role": "Mothr"}, "unknown role 'Mothr'"),
     ],
