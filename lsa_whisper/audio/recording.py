@@ -19,7 +19,8 @@ from lsa_whisper.errors import AudioError
 from lsa_whisper.system.files import paths_of
 from lsa_whisper.timespan import TimeSpan
 
-AUDIO_SUFFIXES = (".wav", ".flac", ".aif", ".aiff", ".mp3", ".ogg", ".opus", ".m4a", ".mp4", ".mov", ".webm")
+_SUFFIXES = "wav flac aif aiff mp3 ogg opus m4a mp4 mov webm wma amr aac caf mkv avi mpg mpeg 3gp"
+AUDIO_SUFFIXES = tuple(f".{suffix}" for suffix in _SUFFIXES.split())
 """File extensions of recordings, in order of preference."""
 
 _MARGIN_S = 0.1  # context for the resampler, so that a cut equals the same part of the whole file

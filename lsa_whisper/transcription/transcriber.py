@@ -32,7 +32,7 @@ from lsa_whisper.transcription.options import AUTO, MIXED, OptionChanges, Transc
 from lsa_whisper.transcription.result import TranscriptionResult
 from lsa_whisper.version import __version__
 
-_VIDEO = (".mp4", ".mov", ".webm", ".mkv", ".avi")
+_VIDEO = (".mp4", ".mov", ".webm", ".mkv", ".avi", ".mpg", ".mpeg")
 
 
 def _model_name(model: str | Path) -> str:

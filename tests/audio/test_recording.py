@@ -11,7 +11,7 @@ import soundfile as sf
 from containers import encode
 from unprivileged import closed
 
-from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.audio import AUDIO_SUFFIXES, SAMPLE_RATE_HZ, Recording
 from lsa_whisper.errors import AudioError
 from lsa_whisper.timespan import TimeSpan
 
@@ -193,6 +193,7 @@ def test_containers_that_soundfile_cannot_read(tmp_path, name):
     channels = 2 if "vorbis" in name else 1
     path = encode(tmp_path / name, tone(6.0, rate_hz, channels, pitch_hz=700), rate_hz, **CONTAINERS[name])
     recording = Recording.open(path)
+    assert path.suffix in AUDIO_SUFFIXES, "else it is not found in a folder"
     assert recording.decoder == "av" and recording.rate_hz in (8_000, 44_100, 48_000) and not recording.remark
     whole = recording.load()
     assert recording.duration_s == pytest.approx(6.0 + late_s, abs=0.1)
