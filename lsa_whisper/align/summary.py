@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lsa_whisper.align.doubts import Doubt
 from lsa_whisper.chat import Utterance
-from lsa_whisper.system.files import FailedFile, failure_exit_code
+from lsa_whisper.system.files import FailedFile, WithFailures
 from lsa_whisper.system.terminal import counted
 from lsa_whisper.timespan import TimeSpan
 
@@ -89,17 +89,12 @@ class AlignedFile:
 
 
 @dataclass(frozen=True)
-class AlignmentSummary:
+class AlignmentSummary(WithFailures):
     """The result for every transcript, in the order of the inputs."""
 
     done: tuple[AlignedFile, ...] = ()
     failed: tuple[FailedFile, ...] = ()
     review: Path | None = None
-
-    @property
-    def exit_code(self) -> int:
-        """The number of transcripts that failed, at most 100."""
-        return failure_exit_code(self.failed)
 
     def table(self) -> str:
         """Return what is printed: the files, what to review, and a last line that counts.

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from av.stream import Discard
 
+from lsa_whisper.audio.damaged import is_mp3
 from lsa_whisper.audio.samples import RATES_HZ, Samples, mono
 
 av.logging.set_level(None)  # what FFmpeg says of damage is not for the terminal
@@ -122,7 +123,7 @@ def decode_container(path: Path, first: int = 0, channel: int | None = None) -> 
 def _sound(path: Path) -> Iterator[tuple[Any, Any]]:
     """Yield the open container and its first stream of sound that can be decoded."""
     with path.open("rb") as file:
-        name = _demuxer(file.read(16), path.suffix.lower())
+        name = _demuxer(file.read(16), path)
         file.seek(0)
         options = {"protocol_whitelist": "none"}
         with av.open(file, "r", name, container_options=options, metadata_errors="ignore") as container:
@@ -136,14 +137,14 @@ def _sound(path: Path) -> Iterator[tuple[Any, Any]]:
             yield container, stream
 
 
-def _demuxer(head: bytes, suffix: str) -> str:
+def _demuxer(head: bytes, path: Path) -> str:
     for at, magic, name in _MAGIC:
         if head[at:].startswith(magic):
             return name
-    if head[:1] == b"\xff" and head[1:2] and head[1] & 0xF6 == 0xF0:
+    if path.suffix.lower() == ".aac" or (head[:1] == b"\xff" and head[1:2] and head[1] & 0xF6 == 0xF0):
         return "aac"
-    if suffix in (".mp3", ".aac"):
-        return suffix[1:]
+    if is_mp3(path):
+        return "mp3"
     raise ValueError("the format is not known")
 
 

@@ -64,18 +64,29 @@ def is_ogg_cut_off(path: Path) -> bool:
     return not tail[at + 5] & _LAST_PAGE or at + 27 + tail[at + 26] + sum(lengths) > len(tail)
 
 
+_MP3 = (b"ID3", b"\xff\xfb", b"\xff\xfa", b"\xff\xf3", b"\xff\xf2", b"\xff\xe3", b"\xff\xe2")
+
+
+def is_mp3(path: Path) -> bool:
+    """Return whether a file is an MP3, by its first bytes where its name does not say so."""
+    if path.suffix.lower() == ".mp3":
+        return True
+    with path.open("rb") as file:
+        return file.read(3).startswith(_MP3)
+
+
 _MPG123 = re.compile(rb"libmpg123|^(Warning|Note|Error): |^\s*$")
 _MAX_MESSAGES = 100
 _one_at_a_time = threading.Lock()  # a process has one standard error
 
 
 @contextmanager
-def keep_messages(path: Path, messages: list[str]) -> Iterator[None]:
-    """Append the lines that reading an MP3 at ``path`` writes to standard error in the block to ``messages``.
+def keep_messages(messages: list[str] | None) -> Iterator[None]:
+    """Append the lines that reading an MP3 writes to standard error in the block to ``messages``, if that is a list.
 
     Lines of others, such as a progress bar in another thread, are written after the block.
     """
-    if path.suffix.lower() != ".mp3":
+    if messages is None:
         yield
         return
     with _one_at_a_time, tempfile.TemporaryFile() as file:

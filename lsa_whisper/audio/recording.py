@@ -13,12 +13,14 @@ import soundfile as sf
 import soxr
 
 from lsa_whisper.audio import container
-from lsa_whisper.audio.damaged import is_ogg_cut_off, keep_messages, missing_share
+from lsa_whisper.audio.damaged import is_mp3, is_ogg_cut_off, keep_messages, missing_share
 from lsa_whisper.audio.samples import MAX_MISSING_S, RATES_HZ, SAMPLE_RATE_HZ, Samples, cancelling_channel, mono
 from lsa_whisper.errors import AudioError
+from lsa_whisper.system.files import paths_of
 from lsa_whisper.timespan import TimeSpan
 
-AUDIO_SUFFIXES = (".wav", ".flac", ".aif", ".aiff", ".mp3", ".ogg", ".opus", ".m4a", ".mp4", ".mov", ".webm")
+_SUFFIXES = "wav flac aif aiff mp3 ogg opus m4a mp4 mov webm wma amr aac caf mkv avi mpg mpeg 3gp"
+AUDIO_SUFFIXES = tuple(f".{suffix}" for suffix in _SUFFIXES.split())
 """File extensions of recordings, in order of preference."""
 
 _MARGIN_S = 0.1  # context for the resampler, so that a cut equals the same part of the whole file
@@ -72,8 +74,9 @@ class Recording:
 
         Raises:
             AudioError: The file is missing, has no readable audio, or has no such channel.
+            LsaWhisperError: ``path`` is not a path.
         """
-        recording = cls._open(Path(path))
+        recording = cls._open(*paths_of([path]))
         if channel is not None:
             if not 0 <= channel < recording.channels:
                 raise AudioError(f"{path}: has no channel {channel + 1}; it has {recording.channels}")
@@ -87,7 +90,7 @@ class Recording:
         try:
             _verify_file(path)
             messages: list[str] = []
-            with keep_messages(path, messages):
+            with keep_messages(messages if is_mp3(path) else None):
                 by_soundfile = _open_soundfile(path)
             if by_soundfile and not _is_headerless_mp3(path):
                 by_soundfile.messages.extend(messages)
@@ -203,7 +206,7 @@ def _count_frames(path: Path) -> int:
 
 
 def _is_headerless_mp3(path: Path) -> bool:
-    if path.suffix.lower() != ".mp3":
+    if not is_mp3(path):
         return False
     with path.open("rb") as file:
         head = file.read(10)
@@ -257,12 +260,13 @@ def _read(recording: Recording, first: int, last: int) -> Iterator[Samples]:
 
 
 def _decode_soundfile(recording: Recording, first: int, last: int) -> Iterator[Samples]:
-    with keep_messages(recording.path, recording.messages):
+    messages = recording.messages if is_mp3(recording.path) else None
+    with keep_messages(messages):
         source = _sound_file(recording.path)
     with source as file:
         file.seek(first)
         for at in range(first, last, _BLOCK):
-            with keep_messages(recording.path, recording.messages):
+            with keep_messages(messages):
                 samples = mono(file.read(min(_BLOCK, last - at), dtype="float32"), recording.channel)
             if not len(samples):
                 return

@@ -24,7 +24,7 @@ from lsa_whisper.checkpoint.verification import (
 )
 from lsa_whisper.checkpoint.verification import METADATA_FILE as METADATA_FILE
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.system.disk import convert_disk_errors
+from lsa_whisper.system.disk import convert_disk_errors, unwritable_reason
 from lsa_whisper.system.lock import write_lock
 from lsa_whisper.system.umask import share_by_umask
 
@@ -33,6 +33,17 @@ TRANSFORMERS_4_FILES = ("vocab.json", "merges.txt", "added_tokens.json")
 CALIBRATION_FILE = "calibration.json"
 """Calibration of the model's confidences; it does not affect the words of a transcript."""
 _NEW, _OLD = ".unfinished-", ".replaced-"
+
+
+def verify_changeable(model: Path) -> None:
+    """Return if a file can be added to the folder of a model.
+
+    Raises:
+        CheckpointError: It is not a folder, or cannot be written to.
+    """
+    reason = unwritable_reason(model) if model.is_dir() else "not a folder"
+    if reason:
+        raise CheckpointError(f"{model}: the result is stored there ({reason}); copy the model to a folder of your own")
 
 
 def digest(path: str | Path) -> str:

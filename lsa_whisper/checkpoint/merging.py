@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -125,7 +126,7 @@ def _shares(count: int, weights: Sequence[float]) -> list[float]:
 
 
 def _check_places(names: Sequence[str], out: Path) -> None:
-    folders = [Path(name).resolve() if is_local(name) else name for name in names]
+    folders = [Path(os.path.realpath(name)) if is_local(name) else name for name in names]
     if twice := next((name for place, name in enumerate(names) if folders[place] in folders[:place]), None):
         raise CheckpointError(f"{twice}: named twice; name each checkpoint once and give it a `weight`")
     if out.resolve() in folders:

@@ -47,7 +47,7 @@ def with_gaps(row: Mapping[str, Any], coverage: Coverage) -> dict[str, Any]:
     A count above zero stays: what was written was observed.
 
     >>> with_gaps({"pauses": 0, "sld": 0, "words": 7}, Coverage(frozenset({Disfluency.PAUSE})))
-    {'pauses': 'not transcribed by this model', 'sld': 0, 'words': 7}
+    {'pauses': 'not transcribed', 'sld': 0, 'words': 7}
     """
     cells = {name: _value(name, value, coverage) for name, value in row.items()}
     if isinstance(counts := row.get("counts"), Mapping):

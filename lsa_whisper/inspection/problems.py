@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -61,7 +62,7 @@ def problems_report(
     """
     if fix and folder is not None:
         for file in files:
-            verify_inside(file.resolve(), folder)
+            verify_inside(Path(os.path.realpath(file)), folder)
     repairs = [repair for file in files if (repair := repair_file(file))] if fix else []
     problems = [Problem(str(failure.path), 1, 1, "unreadable", failure.reason) for failure in unreadable_folders]
     for file in files:

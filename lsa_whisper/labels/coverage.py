@@ -18,8 +18,8 @@ from lsa_whisper.page.language import gettext
 from lsa_whisper.page.terms import class_name
 from lsa_whisper.page.text import join_with_and
 
-NOT_TRANSCRIBED = "not transcribed by this model"
-"""What stands in place of a zero, or of a total, of classes that a model does not write."""
+NOT_TRANSCRIBED = "not transcribed"
+"""What stands in place of a zero, or of a total, of classes that a model does not write, or was asked to leave out."""
 IN_PART = "transcribed in part"
 """The same for classes of which a model writes some."""
 NOT_CHECKED = "not checked by a person"
@@ -30,6 +30,7 @@ CHECKED = "checked by a person"
 _FROM_WORDS = frozenset(kind for kind in Disfluency if kind.row.in_words) | classes_of(Family.RETRACE)
 """The classes that words alone show: fillers, cut-off words and retraces."""
 _BEGIN, _PART, _END = f"{NOT_TRANSCRIBED}: ", "in part: ", "unless a person has checked, these counts are unknown"
+_OLD_BEGIN = f"{NOT_TRANSCRIBED} by this model: "
 _STYLE = re.compile(r"transcribed by lsa-whisper \S+ with model .*\(labels (\w+)(?:\+roles)?/\d+, (asked for by )?")
 """The labels in the comment of a transcript, also of one from before classes were named."""
 
@@ -77,7 +78,7 @@ class Coverage:
         """Return the comment for a CHAT header, which :func:`read_coverage` reads; empty if nothing is left out.
 
         >>> Coverage(frozenset({Disfluency.BLOCK}), frozenset({Disfluency.FRAGMENT})).comment()
-        'not transcribed by this model: block; in part: fragment; unless a person has checked, these counts are unknown'
+        'not transcribed: block; in part: fragment; unless a person has checked, these counts are unknown'
         """
         parts = [_BEGIN + _names(self.left_out)] if self.left_out else []
         parts += [_PART + _names(self.in_part)] if self.in_part else []
@@ -101,12 +102,12 @@ def read_coverage(transcript: Transcript) -> Coverage:
     r"""Return what the model of a transcript leaves out, as its header says; nothing if a person has checked it.
 
     >>> from lsa_whisper import chat
-    >>> read_coverage(chat.parse("@Comment:\tnot transcribed by this model: block; in part: pause; zero\n")).in_part
+    >>> read_coverage(chat.parse("@Comment:\tnot transcribed: block; in part: pause; zero\n")).in_part
     frozenset({<Disfluency.PAUSE: 'pause'>})
     """
     if is_checked(transcript):
         return Coverage()
-    comments = _comments(transcript)
+    comments = [text.replace(_OLD_BEGIN, _BEGIN, 1) for text in _comments(transcript)]
     if notes := [text for text in comments if text.startswith((_BEGIN, _PART))]:
         return Coverage(_named(notes[0], _BEGIN), _named(notes[0], _PART))
     matches = [match for text in comments if (match := _STYLE.match(text))]

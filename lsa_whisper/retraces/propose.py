@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from lsa_whisper.retraces.tagger import THRESHOLD, tagger_for
 from lsa_whisper.retraces.words import spoken_words
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.disk import convert_disk_errors
-from lsa_whisper.system.files import FailedFile, failure_exit_code
+from lsa_whisper.system.files import FailedFile, WithFailures
 from lsa_whisper.system.own_files import read_own, verify_inside
 from lsa_whisper.system.terminal import counted
 from lsa_whisper.system.umask import private_umask
@@ -51,16 +52,11 @@ class MarkedFile:
 
 
 @dataclass(frozen=True)
-class MarkResult:
+class MarkResult(WithFailures):
     """The result of ``mark``: what was written, and what could not be."""
 
     files: tuple[MarkedFile, ...]
     failed: tuple[FailedFile, ...] = ()
-
-    @property
-    def exit_code(self) -> int:
-        """The number of transcripts that could not be marked, at most 100."""
-        return failure_exit_code(self.failed)
 
     def __str__(self) -> str:
         lines = [
@@ -113,7 +109,7 @@ def _sources(transcripts: Sequence[Path], out: Path) -> tuple[list[tuple[Path, P
             sources.append((transcript, Path(transcript.name)))
             continue
         inside, skipped = list_transcripts(transcript)
-        inside = [path for path in inside if out.resolve() not in path.resolve().parents]
+        inside = [path for path in inside if out.resolve() not in Path(os.path.realpath(path)).parents]
         if not inside and not skipped:
             raise LsaWhisperError(f"{transcript}: no .cha file in this folder; name the folder of the transcripts")
         sources += [(path, path.relative_to(transcript)) for path in inside]

@@ -6,6 +6,7 @@ number, never by a path. A link that leads out of the given folders is left out.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,7 @@ def _is_of_session(other: Path, recording: Path | None) -> bool:
 
 
 def _inside(paths: list[Path], folders: list[Path]) -> list[Path]:
-    return [path for path in paths if any(path.resolve().is_relative_to(folder) for folder in folders)]
+    return [path for path in paths if any(Path(os.path.realpath(path)).is_relative_to(folder) for folder in folders)]
 
 
 def _with_recording(path: Path, root: Path, audio: Path | None, index: RecordingIndex) -> ReviewFile:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import secrets
+import shutil
 import socket
 import threading
 import webbrowser
@@ -23,6 +24,7 @@ from lsa_whisper.decoding.confidences import load_calibration
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.page.language import check_page_language
 from lsa_whisper.review.word_confidence import DEFAULT_SHARE, parse_share
+from lsa_whisper.system.lock import is_abandoned, write_lock
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 
@@ -137,6 +139,7 @@ def bound_socket(port: int) -> Iterator[socket.socket]:
         yield listening
 
 
+_PREFIX = "lsa-whisper-"
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="referrer" content="no-referrer">
 <meta http-equiv="refresh" content="0; url={address}"><title>Review</title><a href="{address}">Review</a></html>
 """
@@ -151,8 +154,10 @@ def redirecting_file(address: str) -> Iterator[str]:
     ...     "secret" in found, oct(path.stat().st_mode), oct(path.parent.stat().st_mode)
     (False, '0o100600', '0o40700')
     """
-    with TemporaryDirectory(prefix="lsa-whisper-") as folder:
-        path = Path(folder, "review.html")
+    with TemporaryDirectory(prefix=_PREFIX) as folder, write_lock(path := Path(folder, "review.html")):
+        for left in Path(folder).parent.glob(f"{_PREFIX}*/review.html"):
+            if left.parent.lstat().st_uid == path.parent.stat().st_uid and is_abandoned(left):  # its review was killed
+                shutil.rmtree(left.parent, ignore_errors=True)
         path.touch(0o600)
         path.write_text(_PAGE.format(address=html.escape(address)), "utf-8")
         yield path.as_uri()

@@ -8,9 +8,11 @@ inputs make one result (``prepare``), the exit code is 0 when that result was wr
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence, Sized
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from lsa_whisper.errors import LsaWhisperError
 
 _MAX_EXIT_CODE = 100  # codes above 125 have a meaning of their own in a shell
 
@@ -33,17 +35,29 @@ def paths_of(places: Sequence[Path | str] | Path | str) -> list[Path]:
 
     >>> paths_of("visit") == paths_of(["visit"]) == [Path("visit")]
     True
+
+    Raises:
+        LsaWhisperError: It is something else, such as samples.
     """
-    return [Path(place) for place in ([places] if isinstance(places, str | Path) else places)]
+    listed = list(places) if isinstance(places, Iterable) and not isinstance(places, str) else [places]
+    for place in listed:
+        if not isinstance(place, str | os.PathLike):
+            raise LsaWhisperError(
+                f"give the path of a file or folder, not {type(place).__name__}; write samples to a file first: "
+                "soundfile.write('visit.wav', samples, rate_hz)"
+            )
+    return [Path(place) for place in listed]
 
 
-def failure_exit_code(failed: Sized) -> int:
-    """Return the number of failed files, at most 100: the exit code of a command with one output for each input.
+class WithFailures:
+    """What a command did with several inputs, where each has an output of its own; ``failed`` are those without one."""
 
-    >>> failure_exit_code([]), failure_exit_code(range(3)), failure_exit_code(range(1000))
-    (0, 3, 100)
-    """
-    return min(len(failed), _MAX_EXIT_CODE)
+    failed: Sequence[FailedFile]
+
+    @property
+    def exit_code(self) -> int:
+        """The number of failed inputs, at most 100."""
+        return min(len(self.failed), _MAX_EXIT_CODE)
 
 
 _DOCUMENTS = """

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lsa_whisper.chat import Transcript
 from lsa_whisper.checkpoint import overview_line
+from lsa_whisper.checkpoint.folder import verify_changeable
 from lsa_whisper.corpus import discover
 from lsa_whisper.decoding.confidences import Calibration
 from lsa_whisper.errors import CheckpointError, CorpusError
@@ -79,6 +80,7 @@ def calibrate(
         CheckpointError: The model cannot be loaded, its confidences do not separate correct from incorrect words, or a
             calibration by the other sessions makes them worse; nothing is stored then.
     """
+    verify_changeable(model := Path(model))
     held_out, _ = discover(sessions)
     if not held_out:
         raise CorpusError(f"{sessions}: no transcript with its recording; name a folder of held-out sessions")

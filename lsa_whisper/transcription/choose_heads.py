@@ -23,6 +23,7 @@ from lsa_whisper.audio import Samples
 from lsa_whisper.audio.speech_energy import silence_of
 from lsa_whisper.chat import Utterance
 from lsa_whisper.checkpoint import Checkpoint
+from lsa_whisper.checkpoint.folder import verify_changeable
 from lsa_whisper.corpus import Session, discover
 from lsa_whisper.decoding.cross_attention import Head, alignment_heads, cross_attention, mean_in_step
 from lsa_whisper.decoding.decoder import DecodedWindow, TimedToken
@@ -115,6 +116,7 @@ def choose_heads(
         raise CheckpointError(
             f"{settings}: does not exist; give the folder of a complete model (export merges an adapter)"
         )
+    verify_changeable(settings.parent)
     timed_windows = _windows([Path(folder) for folder in corpus], checkpoint.load(model, weights=False).context_s)
     if not timed_windows:
         raise CorpusError("no utterance of the corpus has word times; give one whose transcripts have %wor")

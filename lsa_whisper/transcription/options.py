@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import TypedDict, Unpack, get_args, get_origin, get_type_hints
 
 from lsa_whisper.audio.vad import DETECTORS
 from lsa_whisper.chat.checks.participants import role_fault, speaker_code_fault
@@ -107,8 +107,15 @@ class TranscriptionOptions:
     with two or more beams."""
 
     def __post_init__(self) -> None:
-        if problems := list(self._problems()):
+        if problems := list(self._wrong_types()) or list(self._problems()):
             raise LsaWhisperError("; ".join(problems))
+
+    def _wrong_types(self) -> Iterator[str]:
+        for name, hint in get_type_hints(OptionChanges).items():
+            kinds = [get_origin(kind) or kind for kind in get_args(hint) or (hint,)]
+            kinds += [int] * (float in kinds) + [list] * (tuple in kinds)
+            if not isinstance(value := getattr(self, name), tuple(kinds)):
+                yield f"`{name}={value!r}`: expected {' or '.join(kind.__name__ for kind in kinds)}"
 
     def _problems(self) -> Iterator[str]:
         if self.language is not None and not self.detects_language and not is_known(self.language):

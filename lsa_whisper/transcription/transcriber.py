@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack
+from typing import NoReturn, Unpack
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, vad
 from lsa_whisper.audio.speech_energy import SpeechActivity
@@ -33,7 +32,7 @@ from lsa_whisper.transcription.options import AUTO, MIXED, OptionChanges, Transc
 from lsa_whisper.transcription.result import TranscriptionResult
 from lsa_whisper.version import __version__
 
-_VIDEO = (".mp4", ".mov", ".webm", ".mkv", ".avi")
+_VIDEO = (".mp4", ".mov", ".webm", ".mkv", ".avi", ".mpg", ".mpeg")
 
 
 def _model_name(model: str | Path) -> str:
@@ -105,6 +104,12 @@ class Transcriber:
         """
         self._model, self._detected = model, ""
         self._set_up(combine(options, changes))
+
+    def __reduce__(self) -> NoReturn:
+        raise LsaWhisperError(
+            "a Transcriber does not go to another process; make one in each (the `initializer` of a pool), or call "
+            "`lsa_whisper.transcribe` with `processes`"
+        )
 
     def _set_up(self, options: TranscriptionOptions, loaded: Checkpoint | ConvertedCheckpoint | None = None) -> None:
         """Make everything that depends on the options, with a model that may be loaded already."""
@@ -242,7 +247,8 @@ class Transcriber:
         return self._in(code) if code else self
 
     def _in(self, code: str) -> Transcriber:
-        other = copy.copy(self)
+        other = object.__new__(type(self))
+        other._model = self._model
         other._set_up(self._options.with_changes(language=code), self._checkpoint)
         surely = f"this sounds {language_name(code)} and was transcribed as such; name another language with --language"
         other._detected = f"the language was detected: {chat_code(code)}" if self._options.language else surely

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsa_whisper.chat import Line, Transcript, Utterance
-from lsa_whisper.system.files import FailedFile, failure_exit_code
+from lsa_whisper.system.files import FailedFile, WithFailures
 from lsa_whisper.system.terminal import counted
 
 VERBATIM_FOLDER = "verbatim"
@@ -73,16 +73,11 @@ class VerbatimFile:
 
 
 @dataclass(frozen=True)
-class VerbatimSummary:
+class VerbatimSummary(WithFailures):
     """The result for every transcript, in the order of the inputs."""
 
     done: tuple[VerbatimFile, ...] = ()
     failed: tuple[FailedFile, ...] = ()
-
-    @property
-    def exit_code(self) -> int:
-        """The number of transcripts that failed, at most 100."""
-        return failure_exit_code(self.failed)
 
     def table(self) -> str:
         """Return what is printed: the files, and a last line that counts.

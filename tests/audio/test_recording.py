@@ -11,7 +11,7 @@ import soundfile as sf
 from containers import encode
 from unprivileged import closed
 
-from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.audio import AUDIO_SUFFIXES, SAMPLE_RATE_HZ, Recording
 from lsa_whisper.errors import AudioError
 from lsa_whisper.timespan import TimeSpan
 
@@ -193,6 +193,7 @@ def test_containers_that_soundfile_cannot_read(tmp_path, name):
     channels = 2 if "vorbis" in name else 1
     path = encode(tmp_path / name, tone(6.0, rate_hz, channels, pitch_hz=700), rate_hz, **CONTAINERS[name])
     recording = Recording.open(path)
+    assert path.suffix in AUDIO_SUFFIXES, "else it is not found in a folder"
     assert recording.decoder == "av" and recording.rate_hz in (8_000, 44_100, 48_000) and not recording.remark
     whole = recording.load()
     assert recording.duration_s == pytest.approx(6.0 + late_s, abs=0.1)
@@ -256,6 +257,15 @@ def test_an_mp3_without_a_length_header_is_not_cut_short(tmp_path):
     recording = Recording.open(path)
     assert recording.duration_s == pytest.approx(20.0, abs=0.2)
     assert len(recording.load()) == pytest.approx(20.0 * SAMPLE_RATE_HZ, abs=3200)
+
+
+@pytest.mark.parametrize("name", ["a.mp3", "a.wav", "a.dat"])
+def test_an_mp3_of_several_bit_rates_is_not_cut_short_whatever_it_is_called(tmp_path, name):
+    plain = {"write_xing": "0", "id3v2_version": "0"}
+    first = encode(tmp_path / "1.mp3", noise(5.0, 44_100), 44_100, bit_rate=128_000, **plain)
+    rest = encode(tmp_path / "2.mp3", noise(15.0, 44_100), 44_100, bit_rate=32_000, **plain)
+    (tmp_path / name).write_bytes(first.read_bytes() + rest.read_bytes())
+    assert Recording.open(tmp_path / name).duration_s == pytest.approx(20.0, abs=0.2)
 
 
 @pytest.mark.parametrize("name", ["list.mp4", "list.mp3", "list.ffconcat"])

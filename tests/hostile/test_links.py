@@ -6,10 +6,13 @@ import pytest
 from click.testing import CliRunner
 
 from lsa_whisper import manifest
+from lsa_whisper.checkpoint import merge
 from lsa_whisper.cli import main
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.decoding.partial import PartialDecoding
+from lsa_whisper.errors import CheckpointError
 from lsa_whisper.preparation.folder import MANIFESTS
+from lsa_whisper.review.open_files import list_review_files
 from lsa_whisper.system import lock
 from lsa_whisper.system.atomic_write import replace_file
 from lsa_whisper.system.own_files import LinkError
@@ -79,3 +82,18 @@ def test_a_planted_lock_link_is_a_one_line_error(secret, tmp_path, pytestconfig)
     assert done.exit_code == 1 and "symbolic link" in done.output
     assert not isinstance(done.exception, OSError)
     assert not secret.with_name("new").exists() and not (tmp_path / "dev01.cha").exists()
+
+
+def test_a_link_to_itself_costs_only_itself(tmp_path, pytestconfig):
+    folder = tmp_path / "visits"
+    folder.mkdir()
+    (folder / "dev01.cha").write_bytes((pytestconfig.rootpath / STORY / "dev01.cha").read_bytes())
+    for name in ("loop.cha", "loop.wav"):
+        (folder / name).symlink_to(name)
+    marked = CliRunner().invoke(main, ["mark", str(folder), "-o", str(tmp_path / "marked")])
+    assert marked.exit_code == 1 and "not marked" in marked.output and (tmp_path / "marked" / "dev01.cha").is_file()
+    fixed = CliRunner().invoke(main, ["inspect", str(folder), "--fix"])
+    assert fixed.exit_code == 1 and "loop.cha:1:1: cannot open it" in fixed.output
+    assert {each.name for each in list_review_files(folder, None)} == {"dev01.cha", "loop.cha", "loop.wav"}
+    with pytest.raises(CheckpointError, match=r"loop\.cha: no such folder"):
+        merge([folder / "loop.cha", "models/nano"], tmp_path / "merged")

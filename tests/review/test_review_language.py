@@ -27,6 +27,13 @@ def test_right_to_left_text_is_read_from_the_right(tmp_path, serve, chromium):
     lines = [utterance("CHI", "&-אה הילד הולך .", None), utterance("CHI", "the dog goes .", None)]
     people = [Participant("CHI", "Target_Child")]
     chat.write(compose(languages=["heb"], participants=people, utterances=lines), tmp_path / "visit.cha")
-    page = opened(chromium, serve(tmp_path))
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "visit.cha").write_bytes((tmp_path / "visit.cha").read_bytes())
+    page = opened(chromium, serve(tmp_path / "visit.cha", "--compare", other, "--page-language", "de"))
     direction = "[...document.querySelectorAll('{}')].map((each) => getComputedStyle(each).direction)"
     assert page.evaluate(direction.format("#words, #text, #readable, .utterance p + p")) == ["rtl"] * 3 + ["rtl", "ltr"]
+    page.click("#compare-button")
+    page.wait_for_selector("#pairs .pair")
+    assert page.evaluate(direction.format("#pairs p")) == ["rtl", "rtl", "ltr", "ltr"]
+    assert "100,0 %" in page.inner_text("#classes") and "100.0" not in page.inner_text("#comparison")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
+import tempfile
 import time
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,6 +13,8 @@ from urllib.request import url2pathname
 import pytest
 from review_page import texts
 from unprivileged import closed
+
+from lsa_whisper.review.server import redirecting_file
 
 MAX_WAIT_S = 30
 
@@ -51,6 +55,19 @@ def test_another_user_cannot_read_the_file(opened_address, tmp_path):
     _, address = opened_address
     with closed(below=tmp_path), pytest.raises(PermissionError):
         Path(url2pathname(urlsplit(address).path)).read_text()
+
+
+def test_what_a_killed_review_left_is_removed_by_the_next(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with redirecting_file("http://127.0.0.1:1/a/") as running:
+        killed, other = tmp_path / "lsa-whisper-killed", tmp_path / "lsa-whisper-other"
+        shutil.copytree(Path(url2pathname(urlsplit(running).path)).parent, killed)
+        other.mkdir()
+        (other / "review.html").touch()
+        with redirecting_file("http://127.0.0.1:2/b/") as latest:
+            kept = {Path(url2pathname(urlsplit(each).path)).parent for each in (running, latest)}
+            assert set(tmp_path.iterdir()) == {*kept, other}
+    assert [*tmp_path.iterdir()] == [other]
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import pytest
 
 from lsa_whisper.align.summary import AlignedFile
 from lsa_whisper.retraces.propose import MarkedFile, MarkResult
+from lsa_whisper.system.files import FailedFile
 from lsa_whisper.system.terminal import TerminalTable, render_text
 from lsa_whisper.verbatimize.files import VerbatimFile
 
@@ -30,6 +31,11 @@ def test_words_are_wrapped_where_that_makes_room(monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
     text = render_text(TerminalTable("Rejected", ("", "utterances"), [["no time stamps at all", "12"]]))
     assert max(map(len, text.splitlines())) <= 30 and "utterances" in text and "no time stamps at all" not in text
+
+
+@pytest.mark.parametrize(("count", "code"), [(0, 0), (3, 3), (1000, 100)])
+def test_the_exit_code_counts_failures_up_to_a_hundred(count, code):
+    assert MarkResult((), (FailedFile(Path("a.cha"), "is empty"),) * count).exit_code == code
 
 
 @pytest.mark.parametrize(("count", "noun"), [(1, ""), (2, "s")])

@@ -36,7 +36,7 @@ def test_the_fluent_style_of_a_trained_model_is_its_verbatim_text_without_disflu
     said, kept = ({(each.text, each.start_ms, each.confidence) for each in one.words} for one in (verbatim, fluent))
     assert said > kept and len(fluent.words) == 14 and all(each.end_ms for each in fluent.words)
     before, after = (chat.serialize(one.transcript) for one in (verbatim, fluent))
-    assert "not transcribed by this model" in after and "without its disfluencies" in after
+    assert "not transcribed: filled pause" in after and "without its disfluencies" in after
     assert "without its disfluencies" not in before
 
 

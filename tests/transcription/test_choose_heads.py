@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from lsa_whisper.checkpoint import folder
 from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError
+from lsa_whisper.transcription.calibrate import calibrate
 from lsa_whisper.transcription.choose_heads import choose_heads
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,6 +52,15 @@ def test_unusable_sessions_are_reported(misled, tmp_path):
     (misled / "generation_config.json").unlink()
     with pytest.raises(CheckpointError, match="the folder of a complete model"):
         choose_heads(misled, [DEV])
+
+
+def test_a_model_that_cannot_be_changed_is_refused_before_it_is_measured(misled, tmp_path, monkeypatch):
+    with pytest.raises(CheckpointError, match=r"whisper-base: the result is stored there \(not a folder\); copy the"):
+        calibrate("openai/whisper-base", DEV)
+    monkeypatch.setattr(folder, "unwritable_reason", lambda _: "Read-only file system")
+    for measure in (calibrate, lambda model, corpus: choose_heads(model, [corpus])):
+        with pytest.raises(CheckpointError, match=r"nano: the result is stored there \(Read-only file system\)"):
+            measure(misled, DEV)
 
 
 def test_no_window_is_no_measurement(misled):

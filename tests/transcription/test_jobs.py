@@ -89,6 +89,12 @@ def test_other_audio_model_or_settings_are_transcribed_again(change, folder, tin
     assert sorted(decoded) == (["visit.wav"] if change == "audio" else ["quiet.wav", "visit.wav"])
 
 
+def test_a_second_text_that_a_trained_model_does_not_write_changes_nothing(visit, scripted, tmp_path, decoded):
+    for second_text in (True, False):
+        (done,) = transcribe([visit], model=scripted, out=tmp_path, second_text=second_text).done
+    assert decoded == ["visit.wav"] and done.skipped
+
+
 def test_a_new_format_costs_no_decoding_and_carries_corrections(visit, scripted, tmp_path, decoded):
     transcribe([visit], model=scripted, out=tmp_path)
     target = tmp_path / "visit.cha"

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from dataclasses import FrozenInstanceError, fields
 from pathlib import Path
 from typing import get_type_hints
 
+import numpy as np
 import pytest
 
 from lsa_whisper import chat
@@ -38,6 +40,21 @@ def test_every_problem_is_reported_at_once():
         transcribe("a.wav", model="models/nano", windows="all")
     with pytest.raises(TypeError, match="langauge"):
         Transcriber("models/nano", langauge="eng")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"device": 0}, "`device=0`: expected str"),
+        ({"beams": "5"}, "`beams='5'`: expected int or NoneType"),
+        ({"retraces": "no", "channels": 1}, "`channels=1`: expected str; `retraces='no'`: expected bool"),
+        ({"logprob_threshold": "-1"}, "`logprob_threshold='-1'`: expected float or NoneType or int"),
+    ],
+)
+def test_a_value_of_another_type_is_named(options, message):
+    with pytest.raises(LsaWhisperError, match=message):
+        TranscriptionOptions(**options)
+    assert TranscriptionOptions(words=["Ann"], logprob_threshold=-1, draft=Path("small")).words == ["Ann"]
 
 
 @pytest.mark.parametrize(
@@ -87,3 +104,15 @@ def test_unknown_times_and_confidences_are_none():
 def test_a_transcriber_does_not_ignore_roles(scripted, visit):
     with pytest.raises(LsaWhisperError, match=r"need speaker turns, which `lsa_whisper\.transcribe` finds"):
         Transcriber(scripted, roles="CHI,MOT").transcribe(visit)
+
+
+def test_samples_and_a_model_for_another_process_are_refused_with_a_remedy(scripted, visit):
+    transcriber = Transcriber(scripted)
+    with pytest.raises(LsaWhisperError, match=r"not ndarray; write samples to a file first: soundfile\.write"):
+        transcriber.transcribe(np.zeros(16_000, np.float32))
+    with pytest.raises(LsaWhisperError, match="not float32; write samples to a file"):
+        transcribe(np.zeros(16_000, np.float32), scripted)
+    with pytest.raises(LsaWhisperError, match="make one in each"):
+        pickle.dumps(transcriber.transcribe)
+    result = transcriber.transcribe(visit)
+    assert pickle.loads(pickle.dumps(result)).words == result.words

@@ -11,7 +11,8 @@ from unprivileged import closed
 
 from lsa_whisper import chat
 from lsa_whisper.audio import Recording
-from lsa_whisper.transcription import Transcriber, transcribe
+from lsa_whisper.errors import AudioError
+from lsa_whisper.transcription import Transcriber, jobs, transcribe
 
 
 @pytest.fixture
@@ -48,6 +49,21 @@ def test_a_subfolder_that_cannot_be_read_is_named_when_nothing_else_is_there(inp
     with closed(inputs / "sub", below=tmp_path):
         result = transcribe([inputs], model=model, out=tmp_path / "out")
     assert [each.path.name for each in result.failed] == ["sub"] and not result.done
+
+
+def test_a_recording_that_vanishes_before_its_turn_is_told_in_a_sentence(visit, scripted, tmp_path, monkeypatch):
+    path, found = Path(shutil.copy(visit, tmp_path / "gone.wav")), jobs.open_recordings
+
+    def then_removed(*given):
+        opened = found(*given)
+        path.unlink()
+        return opened
+
+    monkeypatch.setattr(jobs, "open_recordings", then_removed)
+    with pytest.raises(
+        AudioError, match=r"gone\.wav: is no longer readable \(No such file or directory\); was it moved"
+    ):
+        transcribe([path], model=scripted, out=tmp_path / "out")
 
 
 @pytest.mark.parametrize("suffix", ["wav", "ogg"])

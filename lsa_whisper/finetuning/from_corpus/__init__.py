@@ -88,7 +88,7 @@ def finetune(
         folder = Path(source)
         out = Path(out) if out is not None else Path("runs") / folder.absolute().name
         verify_replaceable(out)
-        recipe, overrides = _planned_recipe(folder, kind, out, model, report, force), []
+        recipe, overrides = _planned_recipe(folder, kind, out, model, set, report, force), []
     result = finetune_by_recipe(
         recipe, set=[*overrides, *set], out=out, processes=processes, force=force, report=report
     )
@@ -143,7 +143,13 @@ def _named_recipe(source: str) -> Path:
 
 
 def _planned_recipe(
-    source: Path, kind: SourceKind, out: Path, model: str | Path | None, report: Callable[[str], None], force: bool
+    source: Path,
+    kind: SourceKind,
+    out: Path,
+    model: str | Path | None,
+    set: Sequence[str],
+    report: Callable[[str], None],
+    force: bool,
 ) -> Path:
     """Return the recipe next to ``out``; if there is none, prepare the data, choose one and write it."""
     path = out.with_name(f"{out.name}.{_RECIPE_FILE}")
@@ -160,7 +166,7 @@ def _planned_recipe(
     if kind is SourceKind.CORPUS:
         data = out.with_name(f"{out.name}.data").absolute()
         prepare_for(str(base), source, data, report)
-    text = plan_recipe(data, str(base), out, report, force=force)
+    text = plan_recipe(data, str(base), out, report, set=set, force=force)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(text, path)
     report(f"the recipe is in {path}")

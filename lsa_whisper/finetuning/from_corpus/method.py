@@ -190,8 +190,8 @@ _EFFICIENCY = 0.6
 _SIDE = 1024
 
 
-def run_minutes(setting: Setting, method: Method) -> float | None:
-    """Return the minutes that all steps take; ``None`` if the model's size is unknown.
+def run_minutes(setting: Setting, method: Method, passes: float) -> float | None:
+    """Return the minutes that so many passes over the windows take; ``None`` if the model's size is unknown.
 
     It counts two floating-point operations for each weight and position, twice as many again where gradients are
     computed, and the attention of the encoder, against the measured speed of a matrix product on the device.
@@ -199,7 +199,7 @@ def run_minutes(setting: Setting, method: Method) -> float | None:
     if setting.parameters is None:
         return None
     shape = shape_of(setting.base)
-    operations = _per_window(shape, method) * setting.windows * method.epochs
+    operations = _per_window(shape, method) * setting.windows * passes
     return operations / (_EFFICIENCY * _operations_per_s(setting.has_gpu)) / 60
 
 

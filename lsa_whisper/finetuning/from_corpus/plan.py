@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +34,12 @@ _LOSSES = 6
 """How often the loss is logged in a run, at least."""
 
 
-def plan_recipe(data: Path, base: str, out: Path, report: Callable[[str], None], *, force: bool = False) -> str:
+def plan_recipe(
+    data: Path, base: str, out: Path, report: Callable[[str], None], *, set: Sequence[str] = (), force: bool = False
+) -> str:
     """Return the text of a recipe, commented, that trains ``base`` on ``data`` and fits this machine.
 
-    With ``force``, it need not fit.
+    With ``force``, it need not fit. The time that is reported is that of a run with the overrides of ``set``.
 
     Raises:
         RecipeError: If no recipe fits; the message names what is nearest.
@@ -45,10 +47,14 @@ def plan_recipe(data: Path, base: str, out: Path, report: Callable[[str], None],
     """
     setting = setting_of(data, base, out)
     raw, plan = fit_to_machine(choose_recipe(setting), setting, force=force)
-    minutes = run_minutes(setting, choose_method(setting))
+    text = recipe_text(raw, setting.windows, plan)
+    run = recipes.parse_recipe(text, set=set).training
+    batch = run.per_device_train_batch_size * run.gradient_accumulation_steps
+    passes = run.max_steps * batch / setting.windows if run.max_steps else run.num_train_epochs
+    minutes = run_minutes(setting, choose_method(setting), passes)
     for line in [*describe(setting, raw, plan), *([_how_long(minutes)] if minutes is not None else [])]:
         report(line)
-    return recipe_text(raw, setting.windows, plan)
+    return text
 
 
 def choose_recipe(setting: Setting) -> dict[str, Any]:

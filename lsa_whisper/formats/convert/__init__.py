@@ -23,7 +23,7 @@ from lsa_whisper.formats.reading import NOTATIONS, FoundTranscript, ReadingOptio
 from lsa_whisper.formats.reading.conventions import Conventions, read_conventions
 from lsa_whisper.labels import is_draft
 from lsa_whisper.languages import known_code
-from lsa_whisper.system.files import FailedFile, failure_exit_code
+from lsa_whisper.system.files import FailedFile, WithFailures
 from lsa_whisper.system.process import without_collector
 from lsa_whisper.system.terminal import TerminalTable, render_text
 from lsa_whisper.system.umask import private_umask
@@ -33,13 +33,13 @@ _COUNTED = ("utterances", "words", "marks", "times")
 
 
 @dataclass
-class Converted:
+class Converted(WithFailures):
     """The result of :func:`lsa_whisper.formats.convert.convert`.
 
     Attributes:
         out: The output folder.
         files: The files in it that are up to date now.
-        failed_files: Files that could not be converted, and why.
+        failed: Files that could not be converted, and why.
         losses: What was lost, by file and kind, with the first place.
         notes: What a person should know, with the file.
         before: What the converted files held.
@@ -48,26 +48,21 @@ class Converted:
 
     out: Path
     files: list[Path] = field(default_factory=list)
-    failed_files: list[FailedFile] = field(default_factory=list)
+    failed: list[FailedFile] = field(default_factory=list)
     losses: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     before: TranscriptCounts = field(default_factory=TranscriptCounts)
     after: TranscriptCounts = field(default_factory=TranscriptCounts)
 
-    @property
-    def exit_code(self) -> int:
-        """The number of files that could not be converted, at most 100."""
-        return failure_exit_code(self.failed_files)
-
     def table(self) -> str:
         """Return counts, problems and notes to print."""
-        rows = [["converted", str(len(self.files))], ["failed", str(len(self.failed_files))]]
+        rows = [["converted", str(len(self.files))], ["failed", str(len(self.failed))]]
         table = TerminalTable(f"Converted to {self.out}", ("files", ""), rows)
         values = [(name, getattr(self.before, name), getattr(self.after, name)) for name in _COUNTED]
         counts = TerminalTable(
             "Held", ("", "before", "after"), [[name, _cell(before), _cell(after)] for name, before, after in values]
         )
-        failures = _first([file.reason for file in self.failed_files], "failed")
+        failures = _first([file.reason for file in self.failed], "failed")
         return render_text(
             table,
             *([counts] if self.files else []),
@@ -140,7 +135,7 @@ def convert(
         except DiskError:
             raise
         except LsaWhisperError as error:
-            converted.failed_files.append(FailedFile(file.path, str(error)))
+            converted.failed.append(FailedFile(file.path, str(error)))
     folder.save()
     return converted
 

@@ -1,5 +1,5 @@
 // Two transcripts side by side: differences marked, an utterance of the right one can be taken.
-import { state, choose, onChange, tr } from "./state.js";
+import { state, choose, onChange, tr, decimal } from "./state.js";
 import { get, edit, say } from "./server.js";
 import { element } from "./row.js";
 import { play, isPlaying, stop } from "./player.js";
@@ -21,7 +21,7 @@ async function refresh() {
   at("unsettled").textContent = tr("{0} of {1} pairs differ", rows.filter(differs).length, rows.length);
   at("classes").replaceChildren(...Object.entries(found.classes).map(([kind, each]) => {
     const row = element("tr");
-    row.append(element("th", { text: tr(kind.replaceAll("_", " ")), scope: "row", cls: "name" }), element("td", { text: each.left }), element("td", { text: each.right }), element("td", { text: each.agreement === null ? "-" : `${(100 * each.agreement).toFixed(1)} %`, "data-range": range(each) }));
+    row.append(element("th", { text: tr(kind.replaceAll("_", " ")), scope: "row", cls: "name" }), element("td", { text: each.left }), element("td", { text: each.right }), element("td", { text: each.agreement === null ? "-" : `${decimal((100 * each.agreement).toFixed(1))} %`, "data-range": range(each) }));
     return row;
   }));
   draw();
@@ -35,9 +35,9 @@ at("settle").addEventListener("click", settle);
 function otherSpeaker(row) { return row.left !== null && row.right !== null && row.speakers[0] !== row.speakers[1]; }
 function differs(row) { return row.changed.length > 0 || row.left === null || row.right === null || otherSpeaker(row); }
 function side(row, which) {
-  const made = element("p");
+  const made = element("p", { dir: "auto" }); // which passes over what has a direction of its own
   const speaker = row.speakers[which];
-  made.append(element("b", { text: speaker ?? "-", cls: otherSpeaker(row) ? "changed" : "" }), " ");
+  made.append(element("b", { dir: "ltr", text: speaker ?? "-", cls: otherSpeaker(row) ? "changed" : "" }), " ");
   row.words[which].forEach((word, number) => {
     const different = row.changed.some((part) => number >= part[which][0] && number < part[which][1]);
     made.append(element("span", { text: word, cls: different ? "changed" : "" }), " ");

@@ -1,7 +1,8 @@
 // What the page knows: the open transcript, the chosen utterance and words. Other modules listen to its changes.
 // Texts in the language of the page: the server gives the translations, if there are any.
 const given = document.getElementById("texts"), translations = given ? JSON.parse(given.textContent) : {};
-export function tr(text, ...values) { return (translations[text] ?? text).replace(/\{(\d)\}/g, (_, place) => given && /^-?\d+\.\d+$/.test(values[place]) ? String(values[place]).replace(".", ",") : values[place]); }
+export function decimal(value) { return given && /^-?\d+\.\d+$/.test(value) ? String(value).replace(".", ",") : value; }
+export function tr(text, ...values) { return (translations[text] ?? text).replace(/\{(\d)\}/g, (_, place) => decimal(values[place])); }
 export const state = { file: 0, revision: 0, name: "", utterances: [], participants: {}, shown: [], at: 0, first: 0, last: 0, progress: {}, pending: {}, duration: 0, sounds: [], sound: 0, missed: [], settings: { keys: {}, back_s: 2, rewind_s: 0.5, play_next: false } };
 const listeners = [];
 export function onChange(listener) { listeners.push(listener); }

@@ -103,8 +103,6 @@ def fit_calibration(logprobs: Sequence[float], right: Sequence[bool]) -> Calibra
 
 def save_calibration(calibration: Calibration, model: Path) -> Path:
     """Write the calibration next to a checkpoint and return its path."""
-    if not model.is_dir():
-        raise CheckpointError(f"{model}: a calibration is stored in the checkpoint's folder; download the model first")
     path = model / CALIBRATION_FILE
     write_atomic(json.dumps(asdict(calibration), indent=1) + "\n", path)
     return path

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from lsa_whisper.audio import Recording
 from lsa_whisper.errors import AudioError
-from lsa_whisper.system.files import FailedFile, failure_exit_code
+from lsa_whisper.system.files import FailedFile, WithFailures
 from lsa_whisper.system.task_scheduler import EXPECTED_ERRORS, TaskError, TaskResult, WorkerDiedError
 from lsa_whisper.transcription.files.recordings import Jobs, Recordings
 
@@ -49,7 +49,7 @@ Outcome: TypeAlias = TaskResult[TranscribedFile] | TaskError
 
 
 @dataclass(frozen=True)
-class TranscriptionSummary:
+class TranscriptionSummary(WithFailures):
     """The result for every recording, in the order of the inputs.
 
     Attributes:
@@ -61,11 +61,6 @@ class TranscriptionSummary:
     done: tuple[TranscribedFile, ...] = ()
     failed: tuple[FailedFile, ...] = ()
     without_review: tuple[Path, ...] = ()
-
-    @property
-    def exit_code(self) -> int:
-        """The number of recordings that failed, at most 100."""
-        return failure_exit_code(self.failed)
 
     def table(self) -> str:
         """Return one line per recording, its note below it, and a last line that counts them.

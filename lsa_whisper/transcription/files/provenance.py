@@ -18,7 +18,7 @@ from pathlib import Path
 
 from lsa_whisper.chat import Transcript, parse, serialize
 from lsa_whisper.chat.codes import RECORD
-from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.errors import AudioError, LsaWhisperError
 
 _DIGITS = 16
 _DIGEST = f"([0-9a-f]{{{_DIGITS}}})"
@@ -43,9 +43,17 @@ class RecordingIdentity:
 
     @classmethod
     def of(cls, audio: Path) -> RecordingIdentity:
-        """Return the identity of the recording at ``audio``."""
-        with audio.open("rb") as stream:
-            sound = hashlib.file_digest(stream, "sha256").hexdigest()
+        """Return the identity of the recording at ``audio``.
+
+        Raises:
+            AudioError: It can no longer be read.
+        """
+        try:
+            with audio.open("rb") as stream:
+                sound = hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError as error:
+            reason = error.strerror or error
+            raise AudioError(f"{audio}: is no longer readable ({reason}); was it moved or changed?") from error
         return cls(sound, fingerprint(os.fsencode(audio.absolute())))
 
 

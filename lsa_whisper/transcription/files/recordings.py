@@ -98,7 +98,6 @@ def _open(audio: Path, target: Path, channel: int | None) -> Recording | AudioEr
 
 
 STANDARD_INPUT = Path("-")
-_MP3 = (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2")
 
 
 @contextmanager
@@ -123,10 +122,6 @@ def spool_standard_input(inputs: Sequence[Path], out: Path | None) -> Iterator[t
         spool = Path(folder, "stdin")
         with disk.convert_disk_errors(spool), spool.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
-        with spool.open("rb") as file:
-            start = file.read(3)
-        if not start:
+        if not spool.stat().st_size:
             raise AudioError("- is standard input, which is empty; check the command before the pipe")
-        if start.startswith(_MP3):  # how an MP3 is read depends on the ending of its name
-            spool = spool.rename(spool.with_suffix(".mp3"))
         yield [spool if path == STANDARD_INPUT else path for path in inputs], out or Path(folder, "transcripts")

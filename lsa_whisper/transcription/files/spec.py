@@ -10,7 +10,9 @@ from types import MappingProxyType
 
 from lsa_whisper import checkpoint
 from lsa_whisper.chat.files import media_name
+from lsa_whisper.checkpoint.stored_labels import read_writing
 from lsa_whisper.decoding.engines import resolve_device
+from lsa_whisper.decoding.style import is_stock
 from lsa_whisper.transcription.assembly.assemble import TranscriptHeader
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns
 from lsa_whisper.transcription.files.provenance import RecordingIdentity, digest_inputs
@@ -96,7 +98,7 @@ class TranscriberSpec:
             name: str(value) for name in ("style", "prompt", "words", "roles") if (value := getattr(self.options, name))
         }
         settings |= {} if self.options.retraces else {"retraces": "as written"}
-        settings |= {} if self.options.second_text else {"second_text": "no"}
+        settings |= {} if self.options.second_text or not is_stock(read_writing(self.model)) else {"second_text": "no"}
         settings |= {"channels": self.options.channels} if self.options.channels != "mix" else {}
         settings |= {"turns": turns.name, "who": digest_inputs(RecordingIdentity.of(turns), "", {})} if turns else {}
         settings |= diarizer

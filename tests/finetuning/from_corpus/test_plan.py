@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import yaml
 
 from lsa_whisper import manifest
 from lsa_whisper.errors import CorpusError, RecipeError
-from lsa_whisper.finetuning.from_corpus import SourceKind, kind_of_source
+from lsa_whisper.finetuning.from_corpus import SourceKind, kind_of_source, plan
 from lsa_whisper.finetuning.from_corpus.method import Setting, choose_method, run_minutes, setting_of
 from lsa_whisper.finetuning.from_corpus.plan import (
     choose_recipe,
@@ -76,10 +77,23 @@ def test_other_data_and_models_have_no_prompt(change, value):
 def test_the_time_of_a_run_grows_with_the_windows_and_with_what_is_trained():
     short, long = BASE, dataclasses.replace(BASE, windows=1200)
     one = choose_method(short)
-    assert run_minutes(long, one) > 20 * run_minutes(short, one) > 0
+    assert run_minutes(long, one, 6) > 20 * run_minutes(short, one, 6) > 0
     both = dataclasses.replace(one, model={})
-    assert run_minutes(long, both) > 1.2 * run_minutes(long, one)
-    assert run_minutes(dataclasses.replace(BASE, parameters=None), one) is None
+    assert run_minutes(long, both, 6) > 1.2 * run_minutes(long, one, 6)
+    assert run_minutes(dataclasses.replace(BASE, parameters=None), one, 6) is None
+
+
+def test_the_time_is_that_of_the_steps_that_will_be_run(hardware, monkeypatch, tmp_path):
+    hardware(gpus=0)
+    monkeypatch.setattr(plan, "setting_of", lambda *_: dataclasses.replace(BASE, windows=12_000, hours=100.0))
+
+    def time(*overrides):
+        lines = []
+        plan.plan_recipe(tmp_path, BASE.base, tmp_path / "run", lines.append, set=overrides)
+        return lines[-1]
+
+    assert "hours" in time() and "hours" in time("training.num_train_epochs=1")
+    assert re.fullmatch(r"about \d+ minutes?, without evaluations", time("training.max_steps=1"))
 
 
 def dev_set(folder, texts):

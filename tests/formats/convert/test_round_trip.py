@@ -50,9 +50,9 @@ def there_and_back(files, name, suffix, tmp_path):
     for path in files:
         (originals / path.name).write_bytes(path.read_bytes())
     there = convert([originals], tmp_path / "there", format=name)
-    assert not there.failed_files and len(there.files) == len(files)
+    assert not there.failed and len(there.files) == len(files)
     back = convert([tmp_path / "there"], tmp_path / "back", from_=[suffix], **headers)
-    assert not back.failed_files and len(back.files) == len(files)
+    assert not back.failed and len(back.files) == len(files)
     for path in files:
         before, after = chat.read(path), chat.read(tmp_path / "back" / path.name)
         assert facts(after, with_words=name != "salt") == facts(before, with_words=name != "salt"), path
