@@ -43,7 +43,7 @@ _BEFORE_NUMBERS = {
 """These end no sentence before a number."""
 _MAY = {
     "eng": "al etc Jr Sr Inc Ltd Co Corp Ave Blvd Rd a.m p.m A.M P.M",
-    "deu": "usw etc u.s.w Jh Jhd Std",
+    "deu": "usw etc u.s.w Jh Jhd Std Min Sek",
     "fra": "etc",
     "spa": "etc Ud Uds Vd Vds a.C d.C a.m p.m EE.UU",
     "ita": "ecc a.C d.C",
@@ -170,6 +170,7 @@ _STARTS = (
 )  # fmt: skip
 """Capital words that are hardly ever a part of a name; in other languages, any capital word begins a sentence behind
 an abbreviation."""
+_AFTER_ELISION = re.compile(r"['’][^\W\d_]")
 _ELIDED = re.compile("(?<=[^\\W\\d_])['’].*")
 _WORDS_OF_ONE_LETTER = {"eng": "I", "rus": "Я", "ukr": "Я", "por": "É", "ita": "È", "tur": "O"}
 _ONE_LETTER = {
@@ -208,6 +209,8 @@ def uncapitalized(word: str, language: str) -> str:
     ('the', 'I', 'i', 'NATO')
     >>> uncapitalized("Der", "deu"), uncapitalized("Hund", "deu")
     ('der', 'Hund')
+    >>> uncapitalized("McDonald", "eng"), uncapitalized("TVs", "eng"), uncapitalized("L'Italie", "fra")
+    ('McDonald', 'TVs', "l'Italie")
     >>> uncapitalized("Ilık", "tur"), uncapitalized("IJs", "nld")
     ('ılık', 'ijs')
     """
@@ -223,7 +226,8 @@ def uncapitalized(word: str, language: str) -> str:
         return ("ı" if word[0] == "I" else "i") + word[1:]
     if language == "nld" and word.startswith("IJ"):
         return f"ij{word[2:]}"
-    return word[0].lower() + word[1:]
+    inside = word[1:] if language == "eng" else _AFTER_ELISION.sub("", word[1:])
+    return word[0].lower() + word[1:] if inside.islower() or not inside else word
 
 
 def begins_sentence(word: str, language: str) -> bool:

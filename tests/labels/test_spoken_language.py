@@ -77,6 +77,11 @@ BORDERS = [
     ("spa", "El n.º 5. Ya.", "el número cinco . ya ."),
     ("deu", "Es ist bzgl. der Stadt, s. o.", "es ist bzgl der Stadt s o ."),
     ("ara", "د. أحمد، م. علي.", "د أحمد م علي ."),
+    (
+        "deu",
+        "Nach 2 Std. 30 Min. Pause. Es dauert 5 Min. Dann.",
+        "nach zwei Std dreißig Min Pause . es dauert fünf Min . dann .",
+    ),
     # fillers
     ("pol", "Yyy... ja, eee, chcę.", "&-yyy (.) ja &-eee chcę ."),
     ("rus", "Э-э... я, э, хочу.", "&-э-э (.) я &-э хочу ."),
@@ -141,8 +146,15 @@ NUMBERS = [
     ("deu", "Am 24.12. kam er am 3.5.", "am vierundzwanzigsten zwölften kam er am dritten fünften ."),
     ("deu", "Zum 3. Mal in der 2. Klasse, vor seinem 5. Geburtstag.",
      "zum dritten Mal in der zweiten Klasse vor seinem fünften Geburtstag ."),
+    ("deu", "Vom 3.-5. Mai, vom 1. – 3. Juli, 3./4. Juni.",
+     "vom dritten bis fünften Mai vom ersten bis dritten Juli dritte vierte Juni ."),
+    ("dan", "Den 3.-5. maj.", "den tredje femte maj ."),
     ("spa", "El 15/03/2020, el 3.er piso, la 1era.", "el quince tres dos mil veinte el tercer piso la primera ."),
     ("fra", "Le 05/03/2020.", "le cinq trois deux mille vingt ."),
+    # paragraphs
+    ("eng", "Section § 5, §§ 3 and 4.", "section five sections three and four ."),
+    ("deu", "Nach § 5 Abs. 2, §§ 3 und 4.", "nach Paragraf fünf Abs zwei Paragrafen drei und vier ."),
+    ("fra", "Le § 5.", "le paragraphe cinq ."),
     # amounts
     ("deu", "12,50 Euro, 0,99 €, 5 EUR, 1'000 Franken, 1 Million.",
      "zwölf Euro fünfzig neunundneunzig Cent fünf Euro eintausend Franken eine Million ."),
@@ -212,6 +224,21 @@ CHARACTERS = [
     ("eng", "I spell h e l l o.", "I spell h e l l o ."),
     # points within words, signs
     ("ita", "La dott.ssa Bianchi, a@b.it.", "la dott ssa Bianchi a chiocciola b punto it ."),
+    ("eng", "He/she did. It is his/her and/or A/B.", "he or she did . it is his or her and or A B ."),
+    # colons within words, capitals within them, brackets around sounds
+    ("deu", "Die Schüler:innen.", "die Schülerinnen ."),
+    ("fin", "EU:n ja USA:ssa.", "EUn ja USAssa ."),
+    (
+        "eng",
+        "TVs are on. McDonald did. Note:this. J. J. Abrams.",
+        "TVs are on . McDonald did . note this . J J Abrams .",
+    ),
+    ("fra", "L'Italie. McDo.", "l'Italie . McDo ."),
+    (
+        "eng",
+        "(laughs) Yes. *sighs* [ Laughter ] No (upbeat music) [silence].",
+        "&=laughs yes . &=sighs &=laughs no &=music .",
+    ),
     ("deu", "Ja.Nein. Auf web.de.", "ja . nein . auf web Punkt de ."),
     ("rus", "На yandex.ru. да.нет", "на yandex точка ru . да . нет ."),
     ("eng", "C++ and C#. x² + y² = z.", "C plus-plus and C sharp . x squared plus y squared equals z ."),
