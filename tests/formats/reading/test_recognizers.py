@@ -214,6 +214,21 @@ FORMS = {
     "Happy Scribe": [
         {"speaker": None, "words": [{"text": w, "type": "text", "data_start": s, "data_end": e} for w, s, e in ENDED]}
     ],
+    "AWS Call Analytics": {
+        "JobStatus": "COMPLETED",
+        "LanguageCode": "en-US",
+        "Transcript": [
+            {"Content": "Uh, the the dog ran.", "Items": [{"Content": "Uh", "BeginOffsetMillis": 100}], "Id": "a",
+             "BeginOffsetMillis": 100, "EndOffsetMillis": 1500, "Sentiment": "NEUTRAL"}
+        ],
+    },
+    "Azure Video Indexer": {
+        "summarizedInsights": None,
+        "videos": [{"insights": {"ocr": [{"text": "EXIT", "instances": []}], "transcript": [
+            {"id": 1, "text": "Uh, the the dog ran.", "language": "en-US",
+             "instances": [{"adjustedStart": "0:00:00.1", "start": "0:00:00.1", "end": "0:00:01.5"}]}
+        ]}}],
+    },
     "NeMo, words": [{"word": w, "start": s, "end": e} for w, s, e in ENDED],
     "WhisperX, words": {"word_segments": [{"word": w, "start": s, "end": e} for w, s, e in ENDED]},
     "Riva": {
@@ -250,6 +265,8 @@ WITHOUT_WORD_TIMES = (
     "Fireflies",
     "Fireflies, list",
     "tl;dv",
+    "AWS Call Analytics",
+    "Azure Video Indexer",
 )
 
 
@@ -330,6 +347,17 @@ def test_speakers_are_told_apart(name, tmp_path):
     found = read(tmp_path, text)
     assert len({each.speaker for each in found.transcript.utterances}) == 2
     assert [word for each in found.transcript.utterances for word in each.verbatim()] == [word for word, *_ in WORDS]
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "speaker"),
+    [("AWS Call Analytics", '"ParticipantRole": "AGENT", "Content"', "AGENT"),
+     ("Azure Video Indexer", '"speakerId": 1, "text"', "speaker_1")],
+)  # fmt: skip
+def test_turns_have_their_speakers(name, label, speaker, tmp_path):
+    key = label.rpartition(" ")[2]
+    found = read(tmp_path, json.dumps(FORMS[name]).replace(f'{key}: "Uh', f'{label}: "Uh'))
+    assert speaker in next(line.value for line in found.transcript.headers if line.name == "@Participants")
 
 
 @pytest.mark.parametrize("name", FORMS)
