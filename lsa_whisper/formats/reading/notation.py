@@ -22,7 +22,7 @@ _SPECIAL = re.compile(r"<\|[^|<>]*\|>")
 """The special tokens of Whisper's vocabulary."""
 _MAY_HAVE_SIGNS = re.compile(r"[^a-zA-Z ,.?!'-]|\?\?")
 _STARRED = re.compile(r"\*([^\W\d_][^*\n]{0,40})\*(?!\w)")
-_BOLD = re.compile(r"(?<!\*)\*\*([^\W\d_][^*\n]{0,40})\*\*(?![\w*])")
+_BOLD = re.compile(r"(?<![\w*])\*\*([^\W\d_][^*\n]{0,40})\*\*(?![\w*])")
 _NOTES = re.compile("[♩♪♫♬🎵🎶]+")
 """What stands around the words of a song, and alone for music without words."""
 
@@ -133,7 +133,8 @@ class _Draft:
     def _read(self, text: str) -> None:
         conventions = self._conventions
         own = any("*" in mark for pair in conventions.marks for mark in pair)
-        tidy = without_masks(unescaped(_SPECIAL.sub(" ", ordinary_characters(text))), self._comments)
+        tidy = unescaped(_SPECIAL.sub(" ", ordinary_characters(text)))
+        tidy = without_masks(tidy if own else _BOLD.sub(r"*\1*", tidy), self._comments)
         tidy = _without_notes(tidy if own else _without_stars(tidy))
         for old, new in conventions.replace.items():
             tidy = tidy.replace(old, f" {new} ")
@@ -167,10 +168,9 @@ class _Draft:
 def _without_stars(text: str) -> str:
     """Return ``text`` with sounds between stars in brackets, and stressed words without stars.
 
-    >>> _without_stars("*coughs* I *do* **it**")
+    >>> _without_stars("*coughs* I *do* it")
     '[coughs] I do it'
     """
-    text = _BOLD.sub(r"*\1*", text) if "**" in text else text
     return _STARRED.sub(lambda match: f"[{match[1]}]" if chat_of(match[1]) else match[1], text)
 
 

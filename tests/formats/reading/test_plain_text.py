@@ -55,6 +55,7 @@ def test_unintelligible_speech_stays(mark):
         ("A [dog?] ran (sounds like: home).", "a dog [?] ran home [?] ."),
         ("Who is it ???", "who is it ?"),
         ("The d**n dog [3.0] ran [3].", "the xxx dog ran ."),
+        ("I **really mean** the s*** and the d**n **big dog**.", "I really mean the xxx and the xxx big dog ."),
         ("I went 00:01:05 home 00:12.", "I went home ."),
         ("He [pause 2s] ran [2 second pause] home.", "he (.) ran (.) home ."),
         ("（laughs） He ran 【music】.", "&=laughs he ran &=music ."),

@@ -1,8 +1,8 @@
 """Recognizers and meeting notes that list turns, each with its speaker, and words or sentences in it.
 
 Gladia lists them as ``utterances`` of its transcription, and in the older interface as ``prediction``; Sonix as
-``transcript``, Fireflies as ``sentences``, tl;dv as ``data``, Happy Scribe and others as a list alone. Call Analytics of
-AWS has ``Transcript``, with times in milliseconds; Azure Video Indexer the transcript of a video, with times inside.
+``transcript``, Fireflies as ``sentences``, tl;dv as ``data``, AWS (Call Analytics) as ``Transcript``, Happy Scribe and
+others as a list alone. Azure Video Indexer has the transcript of a video, and the times of each turn inside it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lsa_whisper.formats.reading.recognizers.fields import field_of, first, rows, scaled, speaker_name, text_of
+from lsa_whisper.formats.reading.recognizers.fields import around, field_of, first, rows, scaled, speaker_name, text_of
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
 from lsa_whisper.timespan import TimeSpan
 
@@ -81,7 +81,7 @@ def read(document: Mapping[str, Any], source: Source, place: str) -> None:
         text = text_of(turn, *_TEXTS) or " ".join(word for word, _ in words)
         if text:
             complete = words if len(words) == len(text.split()) else ()
-            span = _span(turn, here) or _around(complete)
+            span = _span(turn, here) or around(complete)
             source.spoken.append(SpokenText(_speaker(turn), text, span, complete, place=here))
     if not source.spoken and (text := text_of(whole, "full_transcript")):
         source.spoken = [SpokenText("", text, place=place)]
@@ -98,11 +98,6 @@ def _span(row: Mapping[str, Any], place: str) -> TimeSpan | None:
     row = first(row.get("instances"), place) or row
     start, end = (scaled(row.get(f"{name}OffsetMillis"), 0.001) for name in ("Begin", "End"))
     return span_of_seconds(field_of(row, *_STARTS) if start is None else start, field_of(row, *_ENDS) or end, place)
-
-
-def _around(words: tuple[tuple[str, TimeSpan | None], ...]) -> TimeSpan | None:
-    spans = [span for _, span in words if span]
-    return spans[0] | spans[-1] if spans else None
 
 
 def _speaker(turn: Mapping[str, Any]) -> str:
