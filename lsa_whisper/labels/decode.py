@@ -189,9 +189,7 @@ EVENT_TOKENS = {
 _SOUNDS = {"[music]": "&=music", "[applause]": "&=applause"}
 """What OpenAI's models write most of all."""
 
-_EVENT = re.compile(
-    r"(?i)(?<!\w)[\[(*] ?(?:[a-z]{3,} (?=music|laughing|laughter|applause))?(?P<name>[a-z]+)(?: playing)? ?[\])*](?!\w)"
-)
+_EVENT = re.compile(r"(?i)(?<!\w)[\[(*] ?(?:[a-z]{3,} (?=music|laughi|laughte))?([a-z]+)(?: playing)? ?[\])*](?!\w)")
 _NO_SPEECH = frozenset(["applause", "beep", "cheering", "clapping", "music", "noise", "silence", "static", "typing"])
 """What Whisper writes in brackets where there is other sound than speech; CHAT has no audible event for it."""
 _COLON = re.compile(r"&=\S+|(?<=\w)(?<!@s):+(?=[\s\"”’)]|\Z|[^\W\d_])")
@@ -213,7 +211,7 @@ def read_sounds(text: str, known: Mapping[str, str] | None = None) -> str:
     """
 
     def event(match: re.Match[str]) -> str:
-        name = match["name"].lower()
+        name = match[1].lower()
         if chat := (known or {}).get(f"[{name}]"):
             return f" {chat} "
         return " " if name in _NO_SPEECH else f" &={name} " if name in AUDIBLE_EVENTS else match[0]

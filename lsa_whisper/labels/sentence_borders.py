@@ -227,7 +227,7 @@ def uncapitalized(word: str, language: str) -> str:
     if language == "nld" and word.startswith("IJ"):
         return f"ij{word[2:]}"
     inside = word[1:] if language == "eng" else _AFTER_ELISION.sub("", word[1:])
-    return word[0].lower() + word[1:] if inside.islower() or not inside else word
+    return word if any(map(str.isupper, inside)) else word[0].lower() + word[1:]
 
 
 def begins_sentence(word: str, language: str) -> bool:

@@ -32,8 +32,6 @@ _BE = frozenset(CLOSED_CLASSES["be"].split())
 _VERBS = ("be", "have", "do", "modal", "verb", "verb-s", "past")
 _NOT_A_VERB = "like"
 _MAX_FRAME = 4
-_PREPOSITIONS = ("preposition", "of", "to")
-_ARTICLES = ("determiner", "possessive")
 _NOUNS = ("noun", "plural", "adjective")
 
 
@@ -162,7 +160,7 @@ def _is_next_place(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
     while end < len(words) and not words[end].cut_off and word_kind(words[end].text) in _NOUNS:
         end += 1
     again = retrace.code != "[/]" and retrace.last < end and place == _texts_of(words, end, 2)
-    is_place = word_class(place[0]) in _PREPOSITIONS and word_class(place[1]) in _ARTICLES
+    is_place = [*map(word_class, place)] in (["preposition", "determiner"], ["preposition", "possessive"])
     return again and is_place and retrace.confidence < _MIN_REFORMULATION
 
 

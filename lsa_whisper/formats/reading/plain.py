@@ -45,7 +45,7 @@ _HEADERS = tuple(
         rf"{_TIME}\s*(?P<perhaps>[-–])\s*{_CAPITAL}(?:\s*\([^()]*\))?(?P<text>)",
         rf"\[{_CLOCK}\]\s*(?P<name>(?:Speaker|SPEAKER|Participant|Interviewer) ?\d{{1,2}})(?P<text>)",
         rf"[\[(]{_CLOCK}[\])]\s*(?P<name>)(?P<text>.*)",
-        r"(?P<hours>\d{1,2}):(?P<minutes>\d{2}):(?P<seconds>\d{2})(?:[.,](?P<fraction>\d{1,3}))?(?P<name>)(?P<text>)",
+        rf"{_CLOCK}(?P<name>)(?P<text>)",
     )
 )
 _NO_SPEAKERS = ("", "date", "time", "place", "location", "title", "project", "file", "recording", "duration", "topic")
@@ -170,7 +170,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         above = [turn.text for turn in takewhile(lambda turn: not turn.speaker, source.spoken)]
         source.spoken = source.spoken[_note_preamble(above, source) :]
     else:
-        source.spoken = _with_prefixes(source.spoken, conventions)
+        source.spoken = with_prefixes(source.spoken, conventions)
     if source.spoken:
         source.notation = "plain"
         untimed = sum(turn.span is None for turn in source.spoken)
@@ -225,7 +225,7 @@ def _note_preamble(above: Sequence[str], source: Source) -> int:
     return len(above)
 
 
-def _with_prefixes(spoken: list[SpokenText], conventions: Conventions) -> list[SpokenText]:
+def with_prefixes(spoken: list[SpokenText], conventions: Conventions) -> list[SpokenText]:
     """Return turns whose texts begin with their speakers, if they do, with the speakers apart."""
     if not has_speaker_prefixes([turn.text for turn in spoken], conventions):
         return spoken

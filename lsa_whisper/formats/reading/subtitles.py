@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -47,7 +48,7 @@ _READING = re.compile(r"<rt\b[^<>]*>[^<>]*</rt>")
 """How the Japanese word before it is read: it is not spoken twice."""
 _WORD_TIME = re.compile(r"<(?:(\d{1,2}):)?(\d{1,2}):(\d{2})\.(\d{3})>")
 _SIGN = r"(?:[-‐–—－](?=\s|[^\W\d_]|[¿¡\"“„«'‘(\[…])|>{2,3})"
-_TURN = re.compile(rf"^\s*{_SIGN}\s*|(?<=[.?!…])\s+[-–—]\s+(?=[^\W\d_])|\s+>{{2,3}}\s*", re.MULTILINE)
+_TURN = re.compile(rf"^\s*{_SIGN}\s*|(?<=[.?!…;؟？！。])\s+[-–—]\s+(?=[^\W\d_])|\s+>{{2,3}}\s*", re.MULTILINE)
 _MAY_TURN = re.compile("[-‐–—－>:：]")
 _DASH = re.compile(rf"^\s*{_SIGN}\s*")
 _ASIDE = r"(?: \([^()\n]{1,30}\))?"
@@ -99,6 +100,8 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         cues = [cue._replace(lines=(with_colons("\n".join(cue.lines), speakers),)) for cue in cues]
         name = re.compile(rf"{name.pattern}|^\s*(?:{'|'.join(map(re.escape, speakers))}):(?=\s)", re.MULTILINE)
     for cue in cues:
+        if source.spoken and _DASH.match(cue.lines[0]) and (last := source.spoken[-1]).text[-1:].isalnum():
+            source.spoken[-1] = replace(last, text=f"{last.text}.")  # the next speaker does not go on
         source.spoken += _spoken(cue, f"{place}:{cue.line}", name)
     count = sum(turn.speaker == SECOND_SPEAKER for turn in source.spoken)
     if count:

@@ -720,6 +720,20 @@ TURNS = {
 }
 
 
+def test_times_alone_are_not_words(tmp_path):
+    found = read(tmp_path, "0:00\nokay so\n0:02\nthe dog\n12:05\nran\n1:02:03\nhome\n", "a.txt")
+    spans = [(0, 2000), (2000, 725_000), (725_000, 3_723_000), None]
+    assert [span for *_, span in said(found)] == spans
+    assert [word for each in found.transcript.utterances for word in each.verbatim()] == [
+        "okay",
+        "so",
+        "the",
+        "dog",
+        "ran",
+        "home",
+    ]
+
+
 def test_captions_without_speakers_keep_their_words(tmp_path):
     cues = ("00:00:00:00 - 00:00:02:29\nShe", "00:00:03:00 - 00:00:04:00\nNo", "00:00:05:00 - 00:00:06:00\nWe ran.")
     found = read(tmp_path, "\n\n".join(cues), "a.txt")
