@@ -113,7 +113,8 @@ def _draft(text: str, labels: Labels, speaker: str, language: str) -> _Draft:
             repairs += 1
         spellings: dict[str, str] = {}
         if not chat:
-            turn = read_marks(_without_colons(read_events(turn), chat_code(language)), chat_code(language))
+            turn = _CUT_OFF.sub("-", read_sounds(turn, _CHAT))
+            turn = read_marks(_without_colons(turn, chat_code(language)), chat_code(language))
         elif labels.version > 1:
             turn = read_sounds(turn)
         body, count = repair_text(turn, marks=chat, language=language, spellings=spellings)
@@ -186,7 +187,7 @@ EVENT_TOKENS = {
     "[sneeze]": "&=sneezes",
 }  # fmt: skip
 """CrisperWhisper 2: its tokens for fillers and sounds, and the filler or CHAT event that each stands for."""
-_SOUNDS = {"[music]": "&=music", "[applause]": "&=applause"}
+_SOUNDS = {"[music]": "&=music", "[applause]": "&=applause", "[inaudible]": "xxx"}
 """What OpenAI's models write most of all."""
 
 _EVENT = re.compile(r"(?i)(?<!\w)[\[(*] ?(?:[a-z]{3,} (?=music|laughi|laughte))?([a-z]+)(?: playing)? ?[\])*](?!\w)")
@@ -197,6 +198,7 @@ _COLON = re.compile(r"&=\S+|(?<=\w)(?<!@s):+(?=[\s\"”’)]|\Z|[^\W\d_])")
 _WITH_COLONS = frozenset(["deu", "fin", "swe"])
 """Languages with words such as *Schüler:innen*, *USA:ssa* and *tv:n*."""
 _CUT_OFF = re.compile(r"(?<=[^\W\d_])\*(?!\w)")
+"""CrisperWhisper's sign of a cut-off word: ``wa*``."""
 _CHAT = {token.lower(): chat for token, chat in {**EVENT_TOKENS, **_SOUNDS}.items()}
 
 
@@ -208,6 +210,8 @@ def read_sounds(text: str, known: Mapping[str, str] | None = None) -> str:
 
     >>> read_sounds("[Music] I want (laughs) it [/] [dogs] (upbeat music)")
     '   I want  &=laughs  it [/] [dogs]   '
+    >>> read_sounds("[UM] I wa* want [laughter] *sighs*", _CHAT)
+    ' um  I wa* want  &=laughs   &=sighs '
     """
 
     def event(match: re.Match[str]) -> str:
@@ -217,17 +221,6 @@ def read_sounds(text: str, known: Mapping[str, str] | None = None) -> str:
         return " " if name in _NO_SPEECH else f" &={name} " if name in AUDIBLE_EVENTS else match[0]
 
     return _EVENT.sub(event, text)
-
-
-def read_events(text: str) -> str:
-    """Return ``text`` with ``[UM]`` as *um*, ``[laughter]`` as ``&=laughs`` and ``wa*`` as ``wa-``.
-
-    Other text in brackets stays as it is.
-
-    >>> read_events("[UM] I wa* want [laughter] [it] *sighs*")
-    ' um  I wa- want  &=laughs  [it]  &=sighs '
-    """
-    return _CUT_OFF.sub("-", read_sounds(text, _CHAT))
 
 
 def _without_colons(text: str, language: str) -> str:

@@ -143,6 +143,8 @@ _EMPHATIC_WORDS = {
     "pol": "bardzo tak nie",
     "rus": "очень да нет",
     "jpn": "はい うん いいえ",
+    "ell": "ναι όχι πολύ",
+    "ara": "نعم لا جدا جداً",
 }
 _EMPHATIC = {language: frozenset(words.split()) for language, words in _EMPHATIC_WORDS.items()}
 """Answers, and words for *very*, that are said twice on purpose, as *yes* and *very* are; French *nous nous lavons*."""

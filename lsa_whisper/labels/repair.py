@@ -31,7 +31,7 @@ _SPOKEN_SIGN = re.compile(
 _ENDLESS = re.compile(r"\d{40,}")
 """More digits than any number has: they are read one by one, which takes patterns of numbers long to find out."""
 _CLOCK_LETTERS = re.compile(r"\b([AaPp])\.([Mm])\b")
-_HYPHEN_BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_])(?<!\d[aApP][mM])(?<!\d [aApP][mM])-(?='?\d)")
+_HYPHEN_BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_])(?<!\d[aApP][mM])(?<!\d [aApP][mM])(?<! [aApP] [mM])-(?='?\d)")
 _DOTS = re.compile(r"(?<![+(.])\.{2,}(?![)])|…")
 _NOT_SPELLING = re.compile(r"""[\x00-\x1f\x7f!"#$%&()*+,./;<=>?@\[\\\]_`{|}~–—«»¿¡•・…]""")
 """Characters that no word contains; the scanner has already removed spaces, terminators and brackets."""

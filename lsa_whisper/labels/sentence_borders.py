@@ -116,7 +116,7 @@ def titles(language: str) -> frozenset[str]:
     return frozenset(name for name in never_ending(language) if name[0].isupper() and "." not in name)
 
 
-_ALWAYS_CAPITAL = frozenset(("I", "I'm", "I've", "I'll", "I'd", "Ph"))
+_ALWAYS_CAPITAL = re.compile("I(?:'.*)?|Ph")
 _GERMAN_WORDS = """
     aber ach acht alle alles als also am an auch auf aus bei beim bevor bis bitte da dabei dafür damit danke dann
     daran darauf daraus darf darum das dass dazu dein deine dem den denen denn der deren des deshalb deswegen die
@@ -218,7 +218,7 @@ def uncapitalized(word: str, language: str) -> str:
         return word
     if word in titles(language):
         return word
-    if language == "eng" and (word in _ALWAYS_CAPITAL or (len(word) == 1 and word not in _ONE_LETTER["eng"])):
+    if language == "eng" and (_ALWAYS_CAPITAL.fullmatch(word) or (len(word) == 1 and word not in _ONE_LETTER["eng"])):
         return word
     if language == "deu" and word.lower() not in _GERMAN_UNCAPITALIZED:
         return word

@@ -200,7 +200,8 @@ def _read(token: str, before: str, after: str, language: str) -> _Token:
         return _after_dots(begin + core, marks, close, following)
     if marks == "." and close[:1] in tuple(",;:"):  # no sentence ends before a comma
         is_ordinal = core.isdigit() and language in ORDINAL_POINTS
-        return _Token(f"{begin}{core}." if is_ordinal else f"{begin}{_linked(core)}{close}", ends=False)
+        apart = _apart(core) if core in perhaps_ending(language) | never_ending(language) else _linked(core)
+        return _Token(f"{begin}{core}." if is_ordinal else f"{begin}{apart}{close}", ends=False)
     names_on = bool(_INITIAL.fullmatch(after))
     if marks == "." and (short := _abbreviation(core, before, following, language, names_on=names_on)):
         return _Token(f"{begin}{short.text}{close}", short.ends)

@@ -42,6 +42,8 @@ ON_PURPOSE = [
     ("nld", "Ja ja, heel heel groot.", "ja ja heel heel groot ."),
     ("rus", "Да да, очень очень.", "да да очень очень ."),
     ("jpn", "はい はい。", "はい はい ."),
+    ("ara", "لا لا، أنا أنا هنا.", "لا لا أنا [/] أنا هنا ."),
+    ("ell", "Ναι ναι, το το σκυλί.", "ναι ναι το [/] το σκυλί ."),
 ]
 
 
@@ -71,6 +73,7 @@ BORDERS = [
     ("rus", "В 5 г. он жил в г. Омск. Было в 5 г. Да.", "в пять г он жил в г Омск . было в пять г . да ."),
     ("rus", "Дом на ул. Мира, д. 5, за 5 руб. или 6.", "дом на ул Мира д пять за пять руб или шесть ."),
     ("cym", "Dr. Jones a Mrs. Rees.", "Dr Jones a Mrs Rees ."),
+    ("spa", "Vino de EE. UU., p.ej., de Texas.", "vino de EE UU p ej de Texas ."),
     ("spa", "Compré 5 kg. de pan del s. XX. Hmm. Sí.", "compré cinco kilos de pan del s veinte . hmm . sí ."),
     ("fra", "M. et Mme Martin, à 5 min. d'ici.", "M et Mme Martin à cinq minutes d'ici ."),
     ("deu", "In der Hauptstr. 12, dann Kantstr. Da ist es.", "in der Hauptstr zwölf dann Kantstr . da ist es ."),
@@ -97,6 +100,7 @@ def test_which_points_end_a_sentence(language, written, tiers):
 NUMBERS = [
     ("eng", "x = y", "x equals y ."),
     ("eng", "I like C# a lot.", "I like C sharp a lot ."),
+    ("ita", "Sono le 8.30.", "sono le otto trenta ."),
     ("spa", "El siglo XX fue largo.", "el siglo veinte fue largo ."),
     ("deu", "Um 14.30 Uhr im Mai 1984.", "um vierzehn Uhr dreißig im Mai neunzehnhundertvierundachtzig ."),
     ("deu", "Die 90er, 20 °C, -5° und ½ Liter.",
