@@ -118,7 +118,8 @@ def cut_before(names: Set[str], lines: Iterable[str]) -> tuple[str, ...]:
     """
     pattern = "|".join(map(re.escape, sorted(filter(None, names))))
     pattern += r"|[A-Z][A-Z .]{1,20}" if any(len(name) > 1 and name.isupper() for name in names) else ""
-    inside = re.compile(rf"(?<=[.?!…\"”)\]])\s+(?=(?:{pattern}):\s)")
+    titles = r"(?<!\b[A-Z]\.)(?<!\b(?:[DM][Rr]|M[Ss]|S[RrTt])\.)(?<!\b(?:M[Rr][Ss]|S[Rr][Aa]|S[Tt][Aa])\.)"
+    inside = re.compile(rf"(?<=[.?!…\"”)\]]){titles}\s+(?=(?:{pattern}):\s)")
     return tuple(part for line in lines for part in inside.split(line)) if pattern else tuple(lines)
 
 

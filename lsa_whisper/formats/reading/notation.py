@@ -44,21 +44,19 @@ _HELD = re.compile(rf"{_PLACE}(a+){_PLACE}")
 def looks_like_chat(texts: Iterable[str]) -> bool:
     """Return whether at least half of ``texts`` end as a main tier does, in a space and a terminator.
 
+    French has a space before ``!`` and ``?``, so these alone do not tell.
+
     >>> looks_like_chat(["the [/] the dog .", "no !"]), looks_like_chat(["The dog.", "No!"])
     (True, False)
-    >>> looks_like_chat(["Hello . World ."]), looks_like_chat(["?"])
-    (False, False)
+    >>> looks_like_chat(["Hello . World ."]), looks_like_chat(["?"]), looks_like_chat(["Bonjour !", "Ça va ?"])
+    (False, False, False)
     >>> looks_like_chat(["(.) ."])
     True
     """
-    verdicts = [
-        (end := _CHAT_END.search(text)) is not None
-        and text[: end.start()].strip() != ""
-        and not _INNER_END.search(text)
-        for text in texts
-        if text.strip()
-    ]
-    return bool(verdicts) and 2 * sum(verdicts) >= len(verdicts)
+    texts = [text for text in texts if text.strip()]
+    found = [(text, end) for text in texts if (end := _CHAT_END.search(text)) and not _INNER_END.search(text)]
+    ends = [end[0].strip() for text, end in found if text[: end.start()].strip()]
+    return 2 * len(ends) >= len(texts) and not {"!", "?"}.issuperset(ends)
 
 
 def with_terminator(text: str) -> str:

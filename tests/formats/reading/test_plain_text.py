@@ -227,3 +227,9 @@ def test_times_that_end_before_they_begin_are_told(tmp_path):
     found = read(tmp_path, "*CHI: the dog . 900_100\n*MOT: yes .\n", "a.txt")
     assert found.transcript.utterances[0].text == "the dog ." and not found.transcript.utterances[0].span
     assert "a.txt:1: ends at 0.1 s, before it starts" in found.notes[0]
+
+
+def test_french_with_blanks_before_its_marks_is_not_chat(tmp_path):
+    text = "M. : Bonjour !\nE. : Euh bonjour.\nM. : Ça va ?\nE. : Oui.\n"
+    found = read(tmp_path, text, "a.txt", language="fra")
+    assert [each.text for each in found.transcript.utterances] == ["bonjour !", "&-euh bonjour .", "ça va ?", "oui ."]

@@ -720,6 +720,13 @@ TURNS = {
 }
 
 
+def test_points_of_titles_end_no_turn(tmp_path):
+    found = read(tmp_path, "DR. SMITH: Hello. MS. JONES: Hi.\nDR. SMITH: So?\n", "a.txt")
+    assert [(speaker, words) for speaker, words, _ in said(found)] == [
+        ("PAR0", "hello ."), ("PAR1", "hi ."), ("PAR0", "so ?")
+    ]  # fmt: skip
+
+
 def test_times_alone_are_not_words(tmp_path):
     found = read(tmp_path, "0:00\nokay so\n0:02\nthe dog\n12:05\nran\n1:02:03\nhome\n", "a.txt")
     spans = [(0, 2000), (2000, 725_000), (725_000, 3_723_000), None]
