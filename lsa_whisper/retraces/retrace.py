@@ -16,8 +16,7 @@ EMPHATIC = frozenset(("very", "really", "bye", "no", "yeah", "yes", "ha", "so", 
 _TAKEN_BACK = attrgetter("taken_back")
 _DISCOURSE_MARKERS = (("you", "know"), ("i", "mean"))
 _MIN_REFORMULATION = 0.4
-"""Least confidence of a reformulation, in which nothing is alike: below it, a fifth of the words are right; and of a
-place before another one, which fluent speakers name, too."""
+"""Least confidence of a reformulation, in which nothing is alike: below it, a fifth of the words are right."""
 _MIN_BEFORE_COMMA = 0.6
 """Least confidence of several words before a comma: below it, a fifth is right."""
 _LINKS = frozenset(("and", "or"))

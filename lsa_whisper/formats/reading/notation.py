@@ -41,14 +41,14 @@ _HELD = re.compile(rf"{_PLACE}(a+){_PLACE}")
 """A word in the place of a maze or of uncertain words, whose marks stay as they are."""
 
 
-def looks_like_chat(texts: Iterable[str]) -> bool:
+def looks_like_chat(texts: Iterable[str], language: str = "eng") -> bool:
     """Return whether at least half of ``texts`` end as a main tier does, in a space and a terminator.
 
-    French has a space before ``!`` and ``?``, so these alone do not tell.
+    French has a space before ``!`` and ``?``, so these alone do not tell in that ``language`` (ISO 639-3).
 
     >>> looks_like_chat(["the [/] the dog .", "no !"]), looks_like_chat(["The dog.", "No!"])
     (True, False)
-    >>> looks_like_chat(["Hello . World ."]), looks_like_chat(["?"]), looks_like_chat(["Bonjour !", "Ça va ?"])
+    >>> looks_like_chat(["Hello . World ."]), looks_like_chat(["?"]), looks_like_chat(["Bonjour !"], "fra")
     (False, False, False)
     >>> looks_like_chat(["(.) ."])
     True
@@ -56,7 +56,7 @@ def looks_like_chat(texts: Iterable[str]) -> bool:
     texts = [text for text in texts if text.strip()]
     found = [(text, end) for text in texts if (end := _CHAT_END.search(text)) and not _INNER_END.search(text)]
     ends = [end[0].strip() for text, end in found if text[: end.start()].strip()]
-    return 2 * len(ends) >= len(texts) and not {"!", "?"}.issuperset(ends)
+    return bool(ends) and 2 * len(ends) >= len(texts) and (language != "fra" or not {"!", "?"}.issuperset(ends))
 
 
 def with_terminator(text: str) -> str:

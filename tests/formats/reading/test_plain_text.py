@@ -233,3 +233,13 @@ def test_french_with_blanks_before_its_marks_is_not_chat(tmp_path):
     text = "M. : Bonjour !\nE. : Euh bonjour.\nM. : Ça va ?\nE. : Oui.\n"
     found = read(tmp_path, text, "a.txt", language="fra")
     assert [each.text for each in found.transcript.utterances] == ["bonjour !", "&-euh bonjour .", "ça va ?", "oui ."]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "count"), [("ell", "Θέλω 3 μήλα (1.5) το 1821.", 2), ("hin", "मेरे ३ सेब।", 1)]
+)
+def test_numbers_that_stay_in_digits_are_noted(language, text, count, tmp_path):
+    assert any(
+        f"write them in words: {count}" in note for note in read(tmp_path, text, "a.txt", language=language).notes
+    )
+    assert not read(tmp_path, text, "a.txt", language="vie").notes
