@@ -80,7 +80,7 @@ def read(path: str | Path, *, strict: bool = False) -> Transcript:
     """Return the transcript in the file at ``path``: UTF-8, UTF-16, or an old encoding (a problem).
 
     Raises:
-        ChatSyntaxError: The file cannot be opened; or at the first problem, if ``strict``.
+        ChatSyntaxError: The file cannot be opened or is not text; or at the first problem, if ``strict``.
     """
     source = Path(path)
     try:
@@ -91,6 +91,8 @@ def read(path: str | Path, *, strict: bool = False) -> Transcript:
     except OSError as error:
         raise ChatSyntaxError(f"cannot open it ({error.strerror}); check the path", path=str(path)) from error
     text, encoding = _decode(data)
+    if b"\0" in data and not encoding.startswith("utf-16") and not _BEGINNING.match(data):
+        raise ChatSyntaxError("is a recording or a document, not text; name a transcript", path=str(path))
     transcript = parse(text, path=str(path), strict=strict)
     transcript.encoding = encoding
     if not encoding.startswith("utf"):
@@ -103,6 +105,7 @@ def read(path: str | Path, *, strict: bool = False) -> Transcript:
 
 _ENCODINGS = {"cp1250": "ces hrv hun pol ron slk slv", "cp1251": "bul rus ukr", "cp1253": "ell", "cp1254": "tur",
               "cp1255": "heb", "cp1256": "ara", "cp932": "jpn", "cp949": "kor", "gb18030": "cmn zho"}  # fmt: skip
+_BEGINNING = re.compile(rb"(?:\xef\xbb\xbf)?\s*[@*]")
 _LANGUAGE = re.compile(rb"@Languages:\s*([a-z]{3})")
 
 

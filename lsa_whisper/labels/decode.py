@@ -113,7 +113,8 @@ def _draft(text: str, labels: Labels, speaker: str, language: str) -> _Draft:
             repairs += 1
         spellings: dict[str, str] = {}
         if not chat:
-            turn = read_marks(_COLON.sub("", read_events(turn)), chat_code(language))
+            turn = _CUT_OFF.sub("-", read_sounds(turn, _CHAT))
+            turn = read_marks(_without_colons(turn, chat_code(language)), chat_code(language))
         elif labels.version > 1:
             turn = read_sounds(turn)
         body, count = repair_text(turn, marks=chat, language=language, spellings=spellings)
@@ -186,42 +187,42 @@ EVENT_TOKENS = {
     "[sneeze]": "&=sneezes",
 }  # fmt: skip
 """CrisperWhisper 2: its tokens for fillers and sounds, and the filler or CHAT event that each stands for."""
-_SOUNDS = {"[music]": "&=music", "[applause]": "&=applause"}
+_SOUNDS = {"[music]": "&=music", "[applause]": "&=applause", "[inaudible]": "xxx"}
 """What OpenAI's models write most of all."""
 
-_EVENT = re.compile(r"\[([A-Za-z]+)\]")
+_EVENT = re.compile(r"(?i)(?<!\w)[\[(*] ?(?:[a-z]{3,} (?=music|laughi|laughte))?([a-z]+)(?: playing)? ?[\])*](?!\w)")
 _NO_SPEECH = frozenset(["applause", "beep", "cheering", "clapping", "music", "noise", "silence", "static", "typing"])
-"""What Whisper writes in square brackets where there is other sound than speech; CHAT has no audible event for it."""
-_COLON = re.compile(r"(?<=\w):+(?=[\s\"”’)]|\Z)")
-"""Punctuation in plain text, which in CHAT would prolong the sound before it."""
+"""What Whisper writes in brackets where there is other sound than speech; CHAT has no audible event for it."""
+_COLON = re.compile(r"&=\S+|(?<=\w)(?<!@s):+(?=[\s\"”’)]|\Z|[^\W\d_])")
+"""Punctuation in plain text, which in CHAT would prolong the sound before it; but not that of an event."""
+_WITH_COLONS = frozenset(["deu", "fin", "swe"])
+"""Languages with words such as *Schüler:innen*, *USA:ssa* and *tv:n*."""
 _CUT_OFF = re.compile(r"(?<=[^\W\d_])\*(?!\w)")
+"""CrisperWhisper's sign of a cut-off word: ``wa*``."""
 _CHAT = {token.lower(): chat for token, chat in {**EVENT_TOKENS, **_SOUNDS}.items()}
 
 
-def read_sounds(text: str) -> str:
-    """Return ``text`` with the sounds that Whisper names in square brackets as CHAT's events, or without them.
+def read_sounds(text: str, known: Mapping[str, str] | None = None) -> str:
+    """Return ``text`` with the sounds that Whisper names in brackets as CHAT's events, or without them.
 
     In music and noise, OpenAI's models write ``[Music]``, also after fine-tuning on labels without such brackets. Other
-    text in brackets stays as it is: it may be words.
+    text in brackets stays as it is: it may be words. ``known`` are other texts in brackets, in small letters.
 
-    >>> read_sounds("[Music] I want [laughs] it [/] [dogs]")
-    '   I want  &=laughs  it [/] [dogs]'
+    >>> read_sounds("[Music] I want (laughs) it [/] [dogs] (upbeat music)")
+    '   I want  &=laughs  it [/] [dogs]   '
+    >>> read_sounds("[UM] I wa* want [laughter] *sighs*", _CHAT)
+    ' um  I wa* want  &=laughs   &=sighs '
     """
 
     def event(match: re.Match[str]) -> str:
         name = match[1].lower()
+        if chat := (known or {}).get(f"[{name}]"):
+            return f" {chat} "
         return " " if name in _NO_SPEECH else f" &={name} " if name in AUDIBLE_EVENTS else match[0]
 
-    return _EVENT.sub(event, text) if "[" in text else text
+    return _EVENT.sub(event, text)
 
 
-def read_events(text: str) -> str:
-    """Return ``text`` with ``[UM]`` as *um*, ``[laughter]`` as ``&=laughs`` and ``wa*`` as ``wa-``.
-
-    Other text in brackets stays as it is.
-
-    >>> read_events("[UM] I wa* want [laughter] [it]")
-    ' um  I wa- want  &=laughs   [it] '
-    """
-    plain = _EVENT.sub(lambda match: f" {_CHAT.get(match[0].lower(), match[0])} ", text) if "[" in text else text
-    return _CUT_OFF.sub("-", plain)
+def _without_colons(text: str, language: str) -> str:
+    instead = "" if language in _WITH_COLONS else " "
+    return _COLON.sub(lambda match: instead if match[0][0] == ":" else match[0], text)

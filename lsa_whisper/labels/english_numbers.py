@@ -229,7 +229,7 @@ _RULES = tuple((frozenset(signs), re.compile(pattern), speak) for signs, pattern
     (":", rf"{_BEFORE}(?P<first>)(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?!\d)"
         r"(?:\s?(?P<half>[aApP]\.?\s?[mM])\b(?:\.(?=,|\s+[a-z0-9]))?|(?=\s?(?P<clock>o'clock)))?" + _TILL, _time),
     ("", rf"{_BEFORE}(?:(?P<first>\d{{1,2}})\s?[-–]\s?)?(?P<hour>\d{{1,2}})(?:\.(?P<minute>[0-5]\d))?(?P<second>)"
-        r"\s?(?P<half>[aApP]\.?[mM])\b" + _TILL, _time),
+        r"\s?(?P<half>[aApP]\.?\s?[mM])\b" + _TILL, _time),
     ("", rf"(?<![\w-])(?:{_PHONE})(?![\w-])", lambda m: _digits(m[0])),
     ("1", rf"{_BEFORE}(?:{_HOTLINES}){_AFTER}(?![,.]\d)", lambda m: _digits(m[0])),
     ("", rf"(?=\d)(?i:{_DIALLED})\d{{3,}}(?![\w,.-]\d)\b", lambda m: _digits(m[0])),

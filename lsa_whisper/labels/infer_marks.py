@@ -42,15 +42,15 @@ def infer_all_marks(texts: Sequence[str], *, repetitions: bool, language: str = 
     return list(map(without_spelled_repeats, tiers))
 
 
-_SPELLED = re.compile(r"(?<!\S)[^\W\d_](?: (?:\[/\] )?[^\W\d_]){2,}(?!\S)")
+_SPELLED = re.compile(r"(?<!\S)[^\W\d_](?: (?:\[/\] )?[^\W\d_])+(?!\S)")
 _OTHER_WORD = re.compile(r"(?<!\S)([^\W\d_]{2,}) \[/\] ([^\W\d_]{2,})(?!\S)")
 
 
 def without_spelled_repeats(text: str) -> str:
     """Return a main tier without repetitions of letters that are spelled, and of a word and an acronym.
 
-    >>> without_spelled_repeats("J R [/] R Tolkien"), without_spelled_repeats("I [/] I [/] I went")
-    ('J R R Tolkien', 'I [/] I [/] I went')
+    >>> without_spelled_repeats("J [/] J Abrams"), without_spelled_repeats("I [/] I [/] I went")
+    ('J J Abrams', 'I [/] I [/] I went')
     >>> without_spelled_repeats("R and D at [/] AT and T")
     'R and D at AT and T'
     """
@@ -100,7 +100,7 @@ def is_filler(word: str, sounds: Set[str]) -> bool:
 
 def _as_spelled(run: re.Match[str]) -> str:
     letters = run[0].replace("[/] ", "").split()
-    capital = all(map(str.isupper, letters)) and not {"I", "A"}.issuperset(letters)
+    capital = all(map(str.isupper, letters)) and not {"I", "A", "Я"}.issuperset(letters)
     return " ".join(letters) if capital or len({*letters} - {"I", "a"}) > 2 else run[0]
 
 
@@ -143,6 +143,8 @@ _EMPHATIC_WORDS = {
     "pol": "bardzo tak nie",
     "rus": "очень да нет",
     "jpn": "はい うん いいえ",
+    "ell": "ναι όχι πολύ",
+    "ara": "نعم لا جدا جداً",
 }
 _EMPHATIC = {language: frozenset(words.split()) for language, words in _EMPHATIC_WORDS.items()}
 """Answers, and words for *very*, that are said twice on purpose, as *yes* and *very* are; French *nous nous lavons*."""
@@ -230,7 +232,7 @@ def with_repeated_parts(word: str, language: str) -> str:
     whole = last.casefold()
     is_copied = set(lowered) == {lowered[0]} and (whole == lowered[0] or whole.startswith(f"{lowered[0]}'"))
     if is_copied and lowered[0] in _FUNCTION_WORDS.get(language, frozenset()):
-        return " ".join([*parts, last])
+        return " ".join(uncapitalized(part, language) for part in (*parts, last))
     if not all(part and part.isalpha() and len(part) < len(last) and whole.startswith(part) for part in lowered):
         return word
     if len(parts) == 1 and (lowered[0] in _PREFIXES or word.casefold() in _COMPOUNDS):

@@ -115,16 +115,16 @@ COUNTED_ONE = dict.fromkeys(
 """What most likely is one behind ``1``: a word in *-o* or *-a*."""
 UNITS = ("km/h", "km", "m", "cm", "mm", "kg", "g", "l", "ml", "min")
 """Units that are written out behind a number."""
-_SIGNS = ("–", "+", "-", "x", "/", "=", "/3", "/4", *UNITS)
+_SIGNS = ("–", "+", "-", "x", "/", "=", "§", "§§", "/3", "/4", *UNITS)
 _SIGN_WORDS = {
-    "deu": "bis plus minus mal durch gleich drittel viertel Stundenkilometer Kilometer Meter Zentimeter Millimeter "
-    "Kilogramm Gramm Liter Milliliter Minuten",
-    "fra": "à plus moins fois divisé_par égale tiers_ quarts kilomètres_heure kilomètres mètres centimètres "
-    "millimètres kilos grammes litres millilitres minutes",
-    "spa": "a más menos por entre igual_a tercios cuartos kilómetros_por_hora kilómetros metros centímetros milímetros "
-    "kilos gramos litros mililitros minutos",
+    "deu": "bis plus minus mal durch gleich Paragraf Paragrafen drittel viertel Stundenkilometer Kilometer Meter "
+    "Zentimeter Millimeter Kilogramm Gramm Liter Milliliter Minuten",
+    "fra": "à plus moins fois divisé_par égale paragraphe paragraphes tiers_ quarts kilomètres_heure kilomètres mètres "
+    "centimètres millimètres kilos grammes litres millilitres minutes",
+    "spa": "a más menos por entre igual_a párrafo párrafos tercios cuartos kilómetros_por_hora kilómetros metros "
+    "centímetros milímetros kilos gramos litros mililitros minutos",
 }
-"""The words of :data:`_SIGNS`, ``_`` for a blank: of a range, of arithmetic, and of what stands behind a number.
+"""The words of :data:`_SIGNS`, ``_`` for a blank: of a range, of arithmetic, and of what stands beside a number.
 
 A blank at the end keeps the *-s* of a word where the number is 1."""
 _ARITHMETIC = re.compile(r"(?<![\w.,/:])\d+(?:\s?[-−+×÷x*/:]\s?\d+)+\s?=\s?\d+(?![\w/]|[.,]\d)")
@@ -168,5 +168,6 @@ def with_spoken_signs(text: str, language: str) -> str:
         return text
     words = dict(zip(_SIGNS, (word.replace("_", " ") for word in _SIGN_WORDS[language].split()), strict=True))
     text = re.sub(r"(?<=\d) ?(?:EUR|Euro|euros?)\b(?!-)", " €", speak_arithmetic(text, words))
+    text = re.sub(r"(§§?)\s?(?=\d)", lambda hit: f"{words[hit[1]]} ", text)
     text = _TO.sub(lambda hit: f"{hit[1]} {words['–']} " if int(hit[2]) < int(hit[3]) else hit[0], text)
     return _UNIT.sub(lambda hit: f"{hit[1]} {words[hit[2] or hit[3]].rstrip('sn' if hit[1] == '1' else ' ')}", text)

@@ -151,6 +151,7 @@ def written_numbers(text: str, spellings: dict[str, str]) -> list[str]:
     return [spellings[token] for token in tokens if token in spellings]
 
 
+_THIRD_PERSON = "s?he|his|him|hers?|himself|herself"
 _DOMAIN = r"(?:com|org|net|edu|gov)\b"
 _PLAIN_SIGNS = (
     (re.compile(r"\bhttps?://"), "http "),
@@ -172,9 +173,12 @@ _PLAIN_SIGNS = (
     (re.compile(r"(?<=\w)³"), " cubed"),
     (re.compile(r"(?<=\d)\^(?=\d)"), " to the "),
     (re.compile(r"√\s?(?=\d)"), "square root of "),
+    (re.compile(r"(?:\b[Ss]ections? )?§§\s?(?=\d)"), "sections "),
+    (re.compile(r"(?:\b[Ss]ections? )?§\s?(?=\d)"), "section "),
+    (re.compile(rf"(?i)\b({_THIRD_PERSON})/(?={_THIRD_PERSON}\b)"), r"\1 or "),
 )
 """What stands for them in text that has no signs of CHAT; numbers beside them are replaced later."""
-_ANY_SIGN = re.compile(rf"[/&@+=#±–²³^√-]|www\.|\.{_DOMAIN}")
+_ANY_SIGN = re.compile(rf"[/&@+=#±–²³^√§-]|www\.|\.{_DOMAIN}")
 
 SIGNS = {"+": "plus", "-": "minus", "−": "minus", "=": "equals", "x": "by", "×": "by", "÷": "divided by"}
 

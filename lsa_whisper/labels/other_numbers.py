@@ -21,7 +21,7 @@ _SIGNS = str.maketrans(
 """The signs of other scripts that mean the same, and fractions that no language has one word for."""
 _ARABIC_SEPARATOR = re.compile(r"(?<=\d)([٫٬])(?=\d)")
 _CLOCK_POINT = re.compile(
-    r"\b(?P<at>(?i:kl|klo|kello|godz|ore|alle|saat|las|às|в|o)\.? )?(?P<hour>[012]?\d)\.(?P<minute>[0-5]\d)"
+    r"\b(?P<at>(?i:kl|klo|kello|godz|ore|alle|sono le|saat|las|às|в|o)\.? )?(?P<hour>[012]?\d)\.(?P<minute>[0-5]\d)"
     r"(?(at)(?!\d|[.,]\d)|(?=\s?(?:Uhr|uur)\b))"
 )
 """:data:`_ANY` reads a colon as that of a time of day."""

@@ -26,12 +26,12 @@ _BULLET = re.compile(r"(?<![\w&])\d+_\d+(?!\w)|(?<=\d)_(?=[%€$£°])|(?<=[€$
 """A bullet without its control characters, and what joins a number to its sign in one word of a recognizer."""
 _KEPT = re.compile(NOT_NUMBERS)
 _SPOKEN_SIGN = re.compile(
-    r"[\d%&@½¼¾⅓⅔¢²³√]|(?<=\w)\+(?=[\w+])|(?<=[²³\w]) [+=] (?=\w)|\b[A-G]#|\b(?:https?://|www\.)|\.(?:com|org|net|edu|gov)\b"
+    r"[\d%&@½¼¾⅓⅔¢²³√]|(?<=[mMrRsSfFeE])/(?=\w)|(?<=\w)\+(?=[\w+])|(?<=[²³\w]) [+=] (?=\w)|\b[A-G]#|\b(?:https?://|www\.)|\.(?:com|org|net|edu|gov)\b"
 )
 _ENDLESS = re.compile(r"\d{40,}")
 """More digits than any number has: they are read one by one, which takes patterns of numbers long to find out."""
 _CLOCK_LETTERS = re.compile(r"\b([AaPp])\.([Mm])\b")
-_HYPHEN_BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_])(?<!\d[aApP][mM])(?<!\d [aApP][mM])-(?='?\d)")
+_HYPHEN_BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_])(?<!\d[aApP][mM])(?<!\d [aApP][mM])(?<! [aApP] [mM])-(?='?\d)")
 _DOTS = re.compile(r"(?<![+(.])\.{2,}(?![)])|…")
 _NOT_SPELLING = re.compile(r"""[\x00-\x1f\x7f!"#$%&()*+,./;<=>?@\[\\\]_`{|}~–—«»¿¡•・…]""")
 """Characters that no word contains; the scanner has already removed spaces, terminators and brackets."""

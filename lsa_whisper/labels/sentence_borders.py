@@ -43,7 +43,7 @@ _BEFORE_NUMBERS = {
 """These end no sentence before a number."""
 _MAY = {
     "eng": "al etc Jr Sr Inc Ltd Co Corp Ave Blvd Rd a.m p.m A.M P.M",
-    "deu": "usw etc u.s.w Jh Jhd Std",
+    "deu": "usw etc u.s.w Jh Jhd Std Min Sek",
     "fra": "etc",
     "spa": "etc Ud Uds Vd Vds a.C d.C a.m p.m EE.UU",
     "ita": "ecc a.C d.C",
@@ -116,7 +116,7 @@ def titles(language: str) -> frozenset[str]:
     return frozenset(name for name in never_ending(language) if name[0].isupper() and "." not in name)
 
 
-_ALWAYS_CAPITAL = frozenset(("I", "I'm", "I've", "I'll", "I'd", "Ph"))
+_ALWAYS_CAPITAL = re.compile("I(?:'.*)?|Ph")
 _GERMAN_WORDS = """
     aber ach acht alle alles als also am an auch auf aus bei beim bevor bis bitte da dabei dafür damit danke dann
     daran darauf daraus darf darum das dass dazu dein deine dem den denen denn der deren des deshalb deswegen die
@@ -170,6 +170,7 @@ _STARTS = (
 )  # fmt: skip
 """Capital words that are hardly ever a part of a name; in other languages, any capital word begins a sentence behind
 an abbreviation."""
+_AFTER_ELISION = re.compile(r"['’][^\W\d_]")
 _ELIDED = re.compile("(?<=[^\\W\\d_])['’].*")
 _WORDS_OF_ONE_LETTER = {"eng": "I", "rus": "Я", "ukr": "Я", "por": "É", "ita": "È", "tur": "O"}
 _ONE_LETTER = {
@@ -208,6 +209,8 @@ def uncapitalized(word: str, language: str) -> str:
     ('the', 'I', 'i', 'NATO')
     >>> uncapitalized("Der", "deu"), uncapitalized("Hund", "deu")
     ('der', 'Hund')
+    >>> uncapitalized("McDonald", "eng"), uncapitalized("TVs", "eng"), uncapitalized("L'Italie", "fra")
+    ('McDonald', 'TVs', "l'Italie")
     >>> uncapitalized("Ilık", "tur"), uncapitalized("IJs", "nld")
     ('ılık', 'ijs')
     """
@@ -215,7 +218,7 @@ def uncapitalized(word: str, language: str) -> str:
         return word
     if word in titles(language):
         return word
-    if language == "eng" and (word in _ALWAYS_CAPITAL or (len(word) == 1 and word not in _ONE_LETTER["eng"])):
+    if language == "eng" and (_ALWAYS_CAPITAL.fullmatch(word) or (len(word) == 1 and word not in _ONE_LETTER["eng"])):
         return word
     if language == "deu" and word.lower() not in _GERMAN_UNCAPITALIZED:
         return word
@@ -223,7 +226,8 @@ def uncapitalized(word: str, language: str) -> str:
         return ("ı" if word[0] == "I" else "i") + word[1:]
     if language == "nld" and word.startswith("IJ"):
         return f"ij{word[2:]}"
-    return word[0].lower() + word[1:]
+    inside = word[1:] if language == "eng" else _AFTER_ELISION.sub("", word[1:])
+    return word if any(map(str.isupper, inside)) else word[0].lower() + word[1:]
 
 
 def begins_sentence(word: str, language: str) -> bool:

@@ -39,6 +39,8 @@ _LAST_DASH = re.compile(rf"(?<=[\w'’,])\s*{_DASH}\s*\Z")
 _DASHES = re.compile(
     rf"(?<=[^\W\d_])\s*{_DASH}(?=[.?!,;:\s\"”])|(?<=\w){_DASH}(?=[^\W\d_])|(?<=\s){_DASH}(?=\s|[^\W\d_])"
 )
+_ORDINALS = re.compile(r"(?<=\d\.) ?([-–/]) ?(?=\d{1,2}\.)")
+"""What parts two ordinal numbers: *3.-5. Mai*."""
 _DOTS_OR_DASHES = re.compile(r"[…–—]|\.\.|--")
 _BROKEN = re.compile(
     r"(?i)(?<![\w'’-])(?P<part>[b-df-hj-np-tv-zбвгджзклмнпрстфхцчшщ]{1,3})\s?(?:(?P<pause>\.{2,}|…)|[–—]|-{2,})\s*"
@@ -166,6 +168,8 @@ def _prepared(text: str, language: str) -> str:
         text = pattern.sub(r"\1\2" if language == "deu" else r"\1", text) if pattern else text
     if abbreviations := spaced_abbreviations(language):
         text = abbreviations.sub(lambda match: "".join(match[0].split()), text)
+    if language in ORDINAL_POINTS:
+        text = _ORDINALS.sub(lambda match: " bis " if language == "deu" and match[1] != "/" else ", ", text)
     if not _DOTS_OR_DASHES.search(text):
         return text
     text = _DOTS.sub(lambda match: f"...{match['asked']}{match['close']} ", _LEADING.sub("", text))
@@ -196,7 +200,8 @@ def _read(token: str, before: str, after: str, language: str) -> _Token:
         return _after_dots(begin + core, marks, close, following)
     if marks == "." and close[:1] in tuple(",;:"):  # no sentence ends before a comma
         is_ordinal = core.isdigit() and language in ORDINAL_POINTS
-        return _Token(f"{begin}{core}." if is_ordinal else f"{begin}{_linked(core)}{close}", ends=False)
+        apart = _apart(core) if core in perhaps_ending(language) | never_ending(language) else _linked(core)
+        return _Token(f"{begin}{core}." if is_ordinal else f"{begin}{apart}{close}", ends=False)
     names_on = bool(_INITIAL.fullmatch(after))
     if marks == "." and (short := _abbreviation(core, before, following, language, names_on=names_on)):
         return _Token(f"{begin}{short.text}{close}", short.ends)
@@ -247,7 +252,8 @@ def _abbreviation(core: str, before: str, following: str, language: str, *, name
     if before_number and (following[:1].isdigit() or _ROMAN.fullmatch(following)):
         return _Token(f"{core}." if core == "No" else core, ends=False)
     if core in perhaps_ending(language):
-        return _ended(_apart(core), not following or capital)
+        noun = language == "deu" and before[-1:].isdigit() and not begins_sentence(following, language)  # 5 Min. Pause
+        return _ended(_apart(core), not following or (capital and not noun))
     if _LETTERS.fullmatch(core):
         return _ended(_linked(core), not following or (not names_on and begins_sentence(following, language)))
     in_name = not before or before[0].isupper() or not before[-1].isalnum()

@@ -188,6 +188,14 @@ def test_a_file_that_may_not_be_read_is_one_clear_line(tmp_path):
         read(tmp_path / ("x" * 300))
 
 
+def test_a_recording_is_not_a_transcript(tmp_path):
+    (tmp_path / "a.flac").write_bytes(b"fLaC\0\0\0\x22\n@\xff\n*\x01:\0")
+    with pytest.raises(ChatSyntaxError, match=r"a\.flac: is a recording or a document, not text"):
+        read(tmp_path / "a.flac")
+    (tmp_path / "a.cha").write_bytes(b"\n*CHI:\tno\0 .\n")  # a damaged transcript stays one
+    assert read(tmp_path / "a.cha").utterances
+
+
 def test_a_missing_file_is_one_clear_line(tmp_path):
     with pytest.raises(ChatSyntaxError, match="cannot open it"):
         read(tmp_path / "no.cha")

@@ -19,6 +19,7 @@ SAID = [
     ("at 7am or 7:30pm or 8:00 p.m. today.", "at seven a m or seven thirty p m or eight p m today"),
     ("from 7:00-8:00 or 9am-5pm", "from seven to eight o'clock or nine a m to five p m"),
     ("from 10:30–11:15 a.m. on", "from ten thirty to eleven fifteen a m on"),
+    ("3:00 a.m.-5:00 p.m. or 3 p.m.-5 p.m.", "three a m to five p m or three p m to five p m"),
     ("from 7:30-8, I am-5.", "from seven thirty to eight I am five"),
     ("my number is 5 5 5 1 2 1 2.", "my number is five five five one two one two"),
     ("on 9 9 1999, code 7 7 3", "on nine nine nineteen ninety nine code seven seven three"),

@@ -42,6 +42,8 @@ ON_PURPOSE = [
     ("nld", "Ja ja, heel heel groot.", "ja ja heel heel groot ."),
     ("rus", "Да да, очень очень.", "да да очень очень ."),
     ("jpn", "はい はい。", "はい はい ."),
+    ("ara", "لا لا، أنا أنا هنا.", "لا لا أنا [/] أنا هنا ."),
+    ("ell", "Ναι ναι, το το σκυλί.", "ναι ναι το [/] το σκυλί ."),
 ]
 
 
@@ -71,12 +73,18 @@ BORDERS = [
     ("rus", "В 5 г. он жил в г. Омск. Было в 5 г. Да.", "в пять г он жил в г Омск . было в пять г . да ."),
     ("rus", "Дом на ул. Мира, д. 5, за 5 руб. или 6.", "дом на ул Мира д пять за пять руб или шесть ."),
     ("cym", "Dr. Jones a Mrs. Rees.", "Dr Jones a Mrs Rees ."),
+    ("spa", "Vino de EE. UU., p.ej., de Texas.", "vino de EE UU p ej de Texas ."),
     ("spa", "Compré 5 kg. de pan del s. XX. Hmm. Sí.", "compré cinco kilos de pan del s veinte . hmm . sí ."),
     ("fra", "M. et Mme Martin, à 5 min. d'ici.", "M et Mme Martin à cinq minutes d'ici ."),
     ("deu", "In der Hauptstr. 12, dann Kantstr. Da ist es.", "in der Hauptstr zwölf dann Kantstr . da ist es ."),
     ("spa", "El n.º 5. Ya.", "el número cinco . ya ."),
     ("deu", "Es ist bzgl. der Stadt, s. o.", "es ist bzgl der Stadt s o ."),
     ("ara", "د. أحمد، م. علي.", "د أحمد م علي ."),
+    (
+        "deu",
+        "Nach 2 Std. 30 Min. Pause. Es dauert 5 Min. Dann.",
+        "nach zwei Std dreißig Min Pause . es dauert fünf Min . dann .",
+    ),
     # fillers
     ("pol", "Yyy... ja, eee, chcę.", "&-yyy (.) ja &-eee chcę ."),
     ("rus", "Э-э... я, э, хочу.", "&-э-э (.) я &-э хочу ."),
@@ -92,6 +100,7 @@ def test_which_points_end_a_sentence(language, written, tiers):
 NUMBERS = [
     ("eng", "x = y", "x equals y ."),
     ("eng", "I like C# a lot.", "I like C sharp a lot ."),
+    ("ita", "Sono le 8.30.", "sono le otto trenta ."),
     ("spa", "El siglo XX fue largo.", "el siglo veinte fue largo ."),
     ("deu", "Um 14.30 Uhr im Mai 1984.", "um vierzehn Uhr dreißig im Mai neunzehnhundertvierundachtzig ."),
     ("deu", "Die 90er, 20 °C, -5° und ½ Liter.",
@@ -141,8 +150,15 @@ NUMBERS = [
     ("deu", "Am 24.12. kam er am 3.5.", "am vierundzwanzigsten zwölften kam er am dritten fünften ."),
     ("deu", "Zum 3. Mal in der 2. Klasse, vor seinem 5. Geburtstag.",
      "zum dritten Mal in der zweiten Klasse vor seinem fünften Geburtstag ."),
+    ("deu", "Vom 3.-5. Mai, vom 1. – 3. Juli, 3./4. Juni.",
+     "vom dritten bis fünften Mai vom ersten bis dritten Juli dritte vierte Juni ."),
+    ("dan", "Den 3.-5. maj.", "den tredje femte maj ."),
     ("spa", "El 15/03/2020, el 3.er piso, la 1era.", "el quince tres dos mil veinte el tercer piso la primera ."),
     ("fra", "Le 05/03/2020.", "le cinq trois deux mille vingt ."),
+    # paragraphs
+    ("eng", "Section § 5, §§ 3 and 4.", "section five sections three and four ."),
+    ("deu", "Nach § 5 Abs. 2, §§ 3 und 4.", "nach Paragraf fünf Abs zwei Paragrafen drei und vier ."),
+    ("fra", "Le § 5.", "le paragraphe cinq ."),
     # amounts
     ("deu", "12,50 Euro, 0,99 €, 5 EUR, 1'000 Franken, 1 Million.",
      "zwölf Euro fünfzig neunundneunzig Cent fünf Euro eintausend Franken eine Million ."),
@@ -215,6 +231,21 @@ CHARACTERS = [
     ("eng", "I spell h e l l o.", "I spell h e l l o ."),
     # points within words, signs
     ("ita", "La dott.ssa Bianchi, a@b.it.", "la dott ssa Bianchi a chiocciola b punto it ."),
+    ("eng", "He/she did. It is his/her and/or A/B.", "he or she did . it is his or her and or A B ."),
+    # colons within words, capitals within them, brackets around sounds
+    ("deu", "Die Schüler:innen.", "die Schülerinnen ."),
+    ("fin", "EU:n ja USA:ssa.", "EUn ja USAssa ."),
+    (
+        "eng",
+        "TVs are on. McDonald did. Note:this. J. J. Abrams.",
+        "TVs are on . McDonald did . note this . J J Abrams .",
+    ),
+    ("fra", "L'Italie. McDo.", "l'Italie . McDo ."),
+    (
+        "eng",
+        "(laughs) Yes. *sighs* [ Laughter ] No (upbeat music) [silence].",
+        "&=laughs yes . &=sighs &=laughs no &=music .",
+    ),
     ("deu", "Ja.Nein. Auf web.de.", "ja . nein . auf web Punkt de ."),
     ("rus", "На yandex.ru. да.нет", "на yandex точка ru . да . нет ."),
     ("eng", "C++ and C#. x² + y² = z.", "C plus-plus and C sharp . x squared plus y squared equals z ."),

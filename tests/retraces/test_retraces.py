@@ -49,6 +49,8 @@ from lsa_whisper.retraces.words import SpokenWord, marked_words, spoken_words
         ("my from my role I see it .", "my [//] from my role I see it ."),
         ("it went in the on the table .", "it went <in the> [//] on the table ."),
         ("the dog , the cat and the hen ran .", "the dog , the cat and the hen ran ."),
+        ("he was in the house in the garden .", "he was in the house in the garden ."),
+        ("it is in my room in my bag .", "it is in my room in my bag ."),
         ("I &+wa I want it .", "I [/] &+wa I want it ."),
         ("we &+th they ran .", "we [//] &+th they ran ."),
         ("so you know you know I like it .", "so you know you know I like it ."),

@@ -9,6 +9,7 @@ one of :mod:`lsa_whisper.formats.reading.recognizers`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.manifests import is_manifest_row, manifest_rows, manifest_sources
 from lsa_whisper.formats.reading.recognizers import RECOGNIZERS
-from lsa_whisper.formats.reading.recognizers.fields import field_of, rows, speaker_name, text_of
+from lsa_whisper.formats.reading.recognizers.fields import around, field_of, rows, speaker_name, text_of
 from lsa_whisper.formats.reading.recognizers.label_studio import is_tasks, task_sources
 from lsa_whisper.formats.reading.recognizers.turn_list import are_turns
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds, without_damaged_times
@@ -39,9 +40,7 @@ def segment_utterances(segments: list[Any], place: str) -> Iterator[SpokenText]:
         text = segment.get("text")
         if not isinstance(text, str):
             text = " ".join(word for word, _ in words)
-        timed_words = [at for _, at in words if at]
-        span = span_of_seconds(segment.get("start"), segment.get("end"), here)
-        span = span or (timed_words[0] | timed_words[-1] if timed_words else None)
+        span = _span(segment, here) or around(words)
         speaker = _speaker(segment)
         by_word = [_speaker(word) for word in entries] if words and entries and not speaker else []
         if any(by_word) and len(by_word) == len(words) and all(at for _, at in words):
@@ -60,12 +59,19 @@ def _speaker(row: Mapping[str, Any]) -> str:
     return speaker_name(label.get("name") if isinstance(label, Mapping) else label)
 
 
+def _span(row: Mapping[str, Any], place: str) -> TimeSpan | None:
+    start, end, duration = (row.get(name) for name in ("start", "end", "duration"))
+    if end is None and plain_json.is_finite(start) and plain_json.is_finite(duration):  # of Premiere
+        end = start + duration  # type: ignore[operator]
+    return span_of_seconds(start, end, place)
+
+
 def _segment_words(words: Any, place: str) -> Iterator[tuple[str, TimeSpan | None]]:
     for entry in words if isinstance(words, list) else ():
         if not isinstance(entry, Mapping):
             raise FormatError(f"{place}: a word is not an object; write the file again")
         word = entry.get("word", entry.get("text"))
-        span = span_of_seconds(entry.get("start"), entry.get("end"), place)
+        span = _span(entry, place)
         if isinstance(word, str) and word.strip():
             yield word.strip().replace(" ", "_"), span
 
@@ -107,7 +113,7 @@ def batchalign_utterances(content: Sequence[Any], place: str) -> Iterator[Spoken
                 if (at := _milliseconds(form.get("time"), here)) is not None:
                     words.append((form["text"], at))
         text = entry["text"] if isinstance(entry.get("text"), str) else " ".join(forms)
-        span = _span_or_words(entry.get("time"), words, here)
+        span = _milliseconds(entry.get("time"), here) or around(words)
         yield SpokenText(speaker if isinstance(speaker, str) else "", text, span, tuple(words), place=here)
 
 
@@ -115,11 +121,6 @@ def _milliseconds(time: Any, place: str) -> TimeSpan | None:
     if not isinstance(time, list | tuple) or len(time) != 2 or not all(isinstance(edge, int | float) for edge in time):
         return None
     return span_of_seconds(time[0] / 1000, time[1] / 1000, place)
-
-
-def _span_or_words(time: Any, words: Sequence[tuple[str, TimeSpan]], place: str) -> TimeSpan | None:
-    span = _milliseconds(time, place)
-    return span or (words[0][1] | words[-1][1] if words else None)
 
 
 def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
@@ -162,7 +163,10 @@ def _recording(document: Any, place: str) -> Source:
     if isinstance(document.get("utterances"), list) and isinstance(document.get("participants"), Mapping):
         _own(document, source, place)
     elif isinstance(document.get("segments"), list):
-        source.spoken = list(segment_utterances(document["segments"], place))
+        people = document.get("speakers") if isinstance(document.get("speakers"), list) else ()  # of Premiere
+        names = {speaker_name(row.get("id")): text_of(row, "name") for row in people or () if isinstance(row, Mapping)}
+        turns = segment_utterances(document["segments"], place)
+        source.spoken = [replace(turn, speaker=names.get(turn.speaker) or turn.speaker) for turn in turns]
     elif isinstance(document.get("chunks"), list):
         source.spoken = list(chunk_utterances(document["chunks"], place, source.language))
     elif isinstance(document.get("content"), list):

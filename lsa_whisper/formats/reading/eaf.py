@@ -22,7 +22,7 @@ from urllib.parse import unquote
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import line_of, parse_xml
-from lsa_whisper.formats.reading.source import MAX_DURATION_S, Source
+from lsa_whisper.formats.reading.source import MAX_DURATION_S, Source, span_of_seconds, without_damaged_times
 from lsa_whisper.formats.reading.tiers import TEXT_TIERS, TextTier, TierText, join_tiers
 from lsa_whisper.timespan import TimeSpan
 
@@ -147,7 +147,7 @@ _Annotations = dict[str, _Annotation]
 
 
 def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
-    """Return the transcript in an ELAN document.
+    """Return the transcript in an ELAN document; annotations whose times are damaged keep their text.
 
     Raises:
         FormatError: It is not an ELAN document, or damaged.
@@ -162,7 +162,8 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     source = Source(Path(place).stem)
     media = list(root.iter("MEDIA_DESCRIPTOR"))
     skipped_ms = sum(map(_origin_ms, media[:1]))
-    times = ((name, _time_ms(slot.get("TIME_VALUE"), name, line)) for name, slot in _named(root, "TIME_SLOT"))
+    with without_damaged_times(source.notes):
+        times = [(name, _time_ms(slot.get("TIME_VALUE"), name, line)) for name, slot in _named(root, "TIME_SLOT")]
     slots = {name: None if time_ms is None else time_ms + skipped_ms for name, time_ms in times}
     tiers = dict(_named(root, "TIER"))
     annotations: _Annotations = {}
@@ -174,7 +175,8 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
             annotations[name] = _annotation(node, name, tier_name)
     _add_missing(slots, annotations, source, line)
     _interpolate(slots, annotations, source)
-    spans = {name: _span(item, name, slots, line) for name, item in annotations.items()}
+    with without_damaged_times(source.notes):
+        spans = {name: _span(item, name, slots, line) for name, item in annotations.items()}
     source.headers = [node.text for node in root.iter("PROPERTY") if node.get("NAME") == HEADER_PROPERTY and node.text]
     source.notation = "chat" if source.headers else "auto"
     read_media(media, source)
@@ -189,11 +191,10 @@ def _named(root: Element, tag: str) -> Iterator[tuple[str, Element]]:
 
 
 def _time_ms(value: str | None, name: str, line: Callable[[str], str]) -> int | None:
-    if value is None:
-        return None
-    if not re.fullmatch(r"[0-9]{1,10}", value) or int(value) > MAX_DURATION_S * 1000:
-        raise FormatError(f"{line(name)}: TIME_VALUE {value[:40]!r} is not a time in milliseconds; correct it")
-    return int(value)
+    if value is None or (re.fullmatch(r"[0-9]{1,10}", value) and int(value) <= MAX_DURATION_S * 1000):
+        return None if value is None else int(value)
+    span_of_seconds(f"{value[:30]} ms", 0, line(name))  # which names it
+    return None
 
 
 def _annotation(node: Element, name: str, tier: str) -> _Annotation:
@@ -241,7 +242,7 @@ def _span(item: _Annotation, name: str, slots: Mapping[str, int | None], line: C
     if start_ms is None or end_ms is None:
         return None
     if end_ms < start_ms:
-        raise FormatError(f"{line(name)}: annotation {name} ends before it starts; correct its times")
+        return span_of_seconds(start_ms / 1000, end_ms / 1000, f"{line(name)}: annotation {name}")
     return TimeSpan(start_ms, end_ms)
 
 

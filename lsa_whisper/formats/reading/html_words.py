@@ -10,7 +10,7 @@ from pathlib import Path
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
-from lsa_whisper.formats.reading.plain import has_speaker_prefixes, split_speaker
+from lsa_whisper.formats.reading.plain import with_prefixes
 from lsa_whisper.formats.reading.source import Source, SpokenText
 from lsa_whisper.system import plain_json
 from lsa_whisper.timespan import TimeSpan
@@ -46,9 +46,6 @@ class _Pieces(HTMLParser):
         if tag in _BLOCKS:
             self.pieces.append(("\n", "", self._time))
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-
     def handle_endtag(self, tag: str) -> None:
         if tag == "a":
             self._anchor = ""
@@ -78,10 +75,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     reader = _Pieces()
     if place.lower().endswith(".otr"):
         reader.feed(_document(text, source, place))
-        source.spoken = list(_paragraphs(reader, place))
-        if has_speaker_prefixes([turn.text for turn in source.spoken], conventions):
-            pairs = ((split_speaker(turn.text), turn) for turn in source.spoken)
-            source.spoken = [SpokenText(*pair, turn.span, place=turn.place) for pair, turn in pairs]
+        source.spoken = with_prefixes(list(_paragraphs(reader, place)), conventions)
         return [source]
     reader.feed(text)
     source.spoken = list(_anchored(reader, place))

@@ -28,6 +28,9 @@ _TIME_BEHIND = re.compile(
 _CLOCK = re.compile(r"(?:\d{1,2}:)?\d{1,2}:\d{2}")
 _BARE_TIME = re.compile(r"((?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)\s+(\S.*)")
 _NAME_ALONE = re.compile(r"(?:<([^\W\d_][\w .'-]{0,30})>\s+|([^\W\d_][\w .'-]{0,30})\t\s*)(?=\S)")
+_SPAN = re.compile(r"(\d+[:;][\d:;]+?(?:[.,]\d{1,3})?)(?:(?<=[:;]\d\d[:;]\d\d)[:;]\d\d)?\s*(?:-->|-)\s*[\d:;.,]+")
+"""Also with frames, as Premiere writes them: ``00;00;01;12 - 00;00;02;05``."""
+_PERSON = re.compile(r"[A-ZÀ-Þ][\w.'’,-]*(?: [A-ZÀ-Þ0-9(][\w.'’)-]*){0,4}|[^\W\d_]{2,15} \d{1,2}")
 UNKNOWN_SPEAKER = re.compile(r"\(speaker \?\)\s*")
 """What whisper.cpp writes where both channels speak."""
 _MIN_NUMBERED = 3
@@ -42,8 +45,24 @@ def in_one_form(lines: NumberedLines) -> list[tuple[int, str]]:
     >>> in_one_form([(1, "I: Hello. #00:00:03-5#"), (2, "B: Hi. #00:00:08-1#")])
     [(1, '[00:00:00] I: Hello.'), (2, '[00:00:03.5] B: Hi.'), (2, '[00:00:08.1]')]
     """
+    lines = _with_names_first(lines)
     plain_lines = [(number, UNKNOWN_SPEAKER.sub("", _BOLD_NAME.sub(r"\1: ", line, count=1))) for number, line in lines]
     return _with_colons(_with_times_first(_with_bare_times(_with_hashed_times(plain_lines))))
+
+
+def _with_names_first(lines: NumberedLines) -> list[tuple[int, str]]:
+    """Return ``lines`` with the name below each time and end on one line with them, as Teams writes them apart."""
+    rows: list[tuple[int, str]] = []
+    for (number, line), (_, below) in zip(lines, [*lines[1:], (0, "")], strict=False):
+        time = _SPAN.fullmatch(rows[-1][1]) if rows else None
+        clock = re.sub(r"(?<![\d.,])\d(?!\d)", r"0\g<0>", time[1].replace(";", ":")) if time else ""
+        if time and _PERSON.fullmatch(line) and below and not _SPAN.fullmatch(below):
+            rows[-1] = (rows[-1][0], f"[{line}]  {clock}")
+            continue
+        if time:
+            rows[-1] = (rows[-1][0], f"[{clock}]")
+        rows.append((number, line))
+    return rows
 
 
 def _with_hashed_times(lines: NumberedLines) -> list[tuple[int, str]]:
@@ -103,7 +122,8 @@ def cut_before(names: Set[str], lines: Iterable[str]) -> tuple[str, ...]:
     """
     pattern = "|".join(map(re.escape, sorted(filter(None, names))))
     pattern += r"|[A-Z][A-Z .]{1,20}" if any(len(name) > 1 and name.isupper() for name in names) else ""
-    inside = re.compile(rf"(?<=[.?!…\"”)\]])\s+(?=(?:{pattern}):\s)")
+    titles = r"(?<!\b[A-Z]\.)(?<!\b(?:[DM][Rr]|M[Ss]|S[RrTt])\.)(?<!\b(?:M[Rr][Ss]|S[Rr][Aa]|S[Tt][Aa])\.)"
+    inside = re.compile(rf"(?<=[.?!…\"”)\]]){titles}\s+(?=(?:{pattern}):\s)")
     return tuple(part for line in lines for part in inside.split(line)) if pattern else tuple(lines)
 
 

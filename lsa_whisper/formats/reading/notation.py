@@ -22,7 +22,7 @@ _SPECIAL = re.compile(r"<\|[^|<>]*\|>")
 """The special tokens of Whisper's vocabulary."""
 _MAY_HAVE_SIGNS = re.compile(r"[^a-zA-Z ,.?!'-]|\?\?")
 _STARRED = re.compile(r"\*([^\W\d_][^*\n]{0,40})\*(?!\w)")
-_BOLD = re.compile(r"(?<!\*)\*\*([^\W\d_][^*\n]{0,40})\*\*(?![\w*])")
+_BOLD = re.compile(r"(?<![\w*])\*\*([^\W\d_][^*\n]{0,40})\*\*(?![\w*])")
 _NOTES = re.compile("[♩♪♫♬🎵🎶]+")
 """What stands around the words of a song, and alone for music without words."""
 
@@ -41,24 +41,22 @@ _HELD = re.compile(rf"{_PLACE}(a+){_PLACE}")
 """A word in the place of a maze or of uncertain words, whose marks stay as they are."""
 
 
-def looks_like_chat(texts: Iterable[str]) -> bool:
+def looks_like_chat(texts: Iterable[str], language: str = "eng") -> bool:
     """Return whether at least half of ``texts`` end as a main tier does, in a space and a terminator.
+
+    French has a space before ``!`` and ``?``, so these alone do not tell in that ``language`` (ISO 639-3).
 
     >>> looks_like_chat(["the [/] the dog .", "no !"]), looks_like_chat(["The dog.", "No!"])
     (True, False)
-    >>> looks_like_chat(["Hello . World ."]), looks_like_chat(["?"])
-    (False, False)
+    >>> looks_like_chat(["Hello . World ."]), looks_like_chat(["?"]), looks_like_chat(["Bonjour !"], "fra")
+    (False, False, False)
     >>> looks_like_chat(["(.) ."])
     True
     """
-    verdicts = [
-        (end := _CHAT_END.search(text)) is not None
-        and text[: end.start()].strip() != ""
-        and not _INNER_END.search(text)
-        for text in texts
-        if text.strip()
-    ]
-    return bool(verdicts) and 2 * sum(verdicts) >= len(verdicts)
+    texts = [text for text in texts if text.strip()]
+    found = [(text, end) for text in texts if (end := _CHAT_END.search(text)) and not _INNER_END.search(text)]
+    ends = [end[0].strip() for text, end in found if text[: end.start()].strip()]
+    return bool(ends) and 2 * len(ends) >= len(texts) and (language != "fra" or not {"!", "?"}.issuperset(ends))
 
 
 def with_terminator(text: str) -> str:
@@ -133,7 +131,8 @@ class _Draft:
     def _read(self, text: str) -> None:
         conventions = self._conventions
         own = any("*" in mark for pair in conventions.marks for mark in pair)
-        tidy = without_masks(unescaped(_SPECIAL.sub(" ", ordinary_characters(text))), self._comments)
+        tidy = unescaped(_SPECIAL.sub(" ", ordinary_characters(text)))
+        tidy = without_masks(tidy if own else _BOLD.sub(r"*\1*", tidy), self._comments)
         tidy = _without_notes(tidy if own else _without_stars(tidy))
         for old, new in conventions.replace.items():
             tidy = tidy.replace(old, f" {new} ")
@@ -167,10 +166,9 @@ class _Draft:
 def _without_stars(text: str) -> str:
     """Return ``text`` with sounds between stars in brackets, and stressed words without stars.
 
-    >>> _without_stars("*coughs* I *do* **it**")
+    >>> _without_stars("*coughs* I *do* it")
     '[coughs] I do it'
     """
-    text = _BOLD.sub(r"*\1*", text) if "**" in text else text
     return _STARRED.sub(lambda match: f"[{match[1]}]" if chat_of(match[1]) else match[1], text)
 
 

@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 
 from lsa_whisper.formats.reading.conventions import Conventions
@@ -59,8 +60,6 @@ _TIME_OF_DAY_MS = 3_600_000
 
 _BULLET = re.compile(r"(?<=[.?!])[ \t]*\x15?(\d{1,9})_(\d{2,9})\x15?[ \t]*$", re.MULTILINE)
 """The times of CHAT, with or without their control characters."""
-_SPAN = re.compile(r"([\d:]+(?:[.,]\d{1,3})?)\s*-->\s*[\d:.,]+")
-_PERSON = re.compile(r"[A-ZÀ-Þ][\w.'’,-]*(?: [A-ZÀ-Þ0-9(][\w.'’)-]*){0,4}")
 _Turn = tuple[int, str, int, list[str]]
 
 
@@ -74,7 +73,6 @@ def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[Spo
     turns: list[_Turn] = []
     counts: Counter[str] = Counter()  # speakers without a time of their own
     perhaps: set[int] = set()  # what stands behind a dash is said, if nothing stands below it
-    lines = _with_names_first(lines)
     for number, line in lines:
         match = next((hit for header in _HEADERS if (hit := header.fullmatch(line))), None)
         if match:
@@ -103,19 +101,6 @@ def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[Spo
         *before,
         *_timed(_from_the_beginning(turns), {name for name, count in counts.items() if name and count > 1}, place),
     ]
-
-
-def _with_names_first(lines: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
-    """Return ``lines`` with the name below each time and end on one line with them, as Teams writes them apart."""
-    rows: list[tuple[int, str]] = []
-    for number, line in lines:
-        time = _SPAN.fullmatch(rows[-1][1]) if rows else None
-        if time and _PERSON.fullmatch(line):
-            clock = re.sub(r"(?<![\d.,])\d(?!\d)", r"0\g<0>", time[1])
-            rows[-1] = (rows[-1][0], f"[{line}]  {clock}")
-        else:
-            rows.append((number, line))
-    return rows
 
 
 def _from_the_beginning(turns: Sequence[_Turn]) -> Sequence[_Turn]:
@@ -183,8 +168,11 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     source.comments = [line for _, line in lines if _FOOTER.fullmatch(line)]
     lines = without_numbers([(number, line) for number, line in lines if not _FOOTER.fullmatch(line)], source.notes)
     source.spoken = turns_with_headers(lines, place)
-    if not any(turn.speaker for turn in source.spoken):
-        source.spoken = _with_prefixes(source.spoken, conventions)
+    if any(turn.speaker for turn in source.spoken):
+        above = [turn.text for turn in takewhile(lambda turn: not turn.speaker, source.spoken)]
+        source.spoken = source.spoken[_note_preamble(above, source) :]
+    else:
+        source.spoken = with_prefixes(source.spoken, conventions)
     if source.spoken:
         source.notation = "plain"
         untimed = sum(turn.span is None for turn in source.spoken)
@@ -229,13 +217,17 @@ def _without_preamble(lines: list[tuple[int, str]], source: Source) -> list[tupl
     """Return ``lines`` from the first speaker on; titles and facts above it become comments."""
     speakers = (at for at, (_, line) in enumerate(lines) if split_speaker(line)[0].casefold() not in _NO_SPEAKERS)
     first = next(speakers, 0)
-    source.comments += [line for _, line in lines[:first]]
-    if first:
-        source.notes.append(f"lines above the first speaker, which stand in @Comment: {first}")
-    return lines[first:]
+    return lines[_note_preamble([line for _, line in lines[:first]], source) :]
 
 
-def _with_prefixes(spoken: list[SpokenText], conventions: Conventions) -> list[SpokenText]:
+def _note_preamble(above: Sequence[str], source: Source) -> int:
+    source.comments += above
+    if above:
+        source.notes.append(f"lines above the first speaker, which stand in @Comment: {len(above)}")
+    return len(above)
+
+
+def with_prefixes(spoken: list[SpokenText], conventions: Conventions) -> list[SpokenText]:
     """Return turns whose texts begin with their speakers, if they do, with the speakers apart."""
     if not has_speaker_prefixes([turn.text for turn in spoken], conventions):
         return spoken

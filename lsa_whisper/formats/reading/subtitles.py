@@ -48,7 +48,7 @@ _READING = re.compile(r"<rt\b[^<>]*>[^<>]*</rt>")
 """How the Japanese word before it is read: it is not spoken twice."""
 _WORD_TIME = re.compile(r"<(?:(\d{1,2}):)?(\d{1,2}):(\d{2})\.(\d{3})>")
 _SIGN = r"(?:[-‐–—－](?=\s|[^\W\d_]|[¿¡\"“„«'‘(\[…])|>{2,3})"
-_TURN = re.compile(rf"^\s*{_SIGN}\s*|(?<=[.?!…])\s+[-–—]\s*(?=[^\W\d_]|[¿¡])|\s+>{{2,3}}\s*", re.MULTILINE)
+_TURN = re.compile(rf"^\s*{_SIGN}\s*|(?<=[.?!…;؟？！。])\s+[-–—]\s*(?=[^\W\d_]|[¿¡])|\s+>{{2,3}}\s*", re.MULTILINE)
 _MAY_TURN = re.compile("[-‐–—－>:：]")
 _DASH = re.compile(rf"^\s*{_SIGN}\s*")
 _ASIDE = r"(?: \([^()\n]{1,30}\))?"

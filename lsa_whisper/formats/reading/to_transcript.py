@@ -15,6 +15,7 @@ from pathlib import Path
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Line, Participant, Transcript, Utterance
+from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.chat.model import participants
 from lsa_whisper.chat.serialize import in_order
 from lsa_whisper.formats.reading.conventions import Conventions
@@ -31,6 +32,7 @@ from lsa_whisper.formats.reading.source import CHAT_CONTROLS, CONTROLS, Source, 
 from lsa_whisper.formats.reading.speakers import participants_of
 from lsa_whisper.labels import letters_of
 from lsa_whisper.labels.characters import ordinary_characters
+from lsa_whisper.labels.numbers import can_spell_numbers
 from lsa_whisper.labels.segments import groups_of_segments, joined, part_spans, runs_between_pauses, sentences_of
 from lsa_whisper.languages import chat_code
 from lsa_whisper.timespan import TimeSpan
@@ -206,7 +208,7 @@ def to_transcript(source: Source, options: ReadingOptions) -> Transcript:
     language = chat_code(source.language) if source.language else options.language
     notation = source.notation if source.notation != "auto" else options.notation
     if notation == "auto":
-        notation = "chat" if looks_like_chat(turn.text for turn in source.spoken) else "plain"
+        notation = "chat" if looks_like_chat((turn.text for turn in source.spoken), language) else "plain"
     header_people = participants([Line(f"{line}\n", 0) for line in source.headers])
     people = header_people | participants_of(
         (turn.speaker for turn in source.spoken if turn.speaker not in header_people),
@@ -224,6 +226,10 @@ def to_transcript(source: Source, options: ReadingOptions) -> Transcript:
         spoken = joined_segments(source, language) if source.has_segments else source.spoken
         utterances = list(plain.utterances(spoken, people))
         plain.add_notes()
+        if language not in TONE_LANGUAGES and not can_spell_numbers(language):
+            digits = sum(any(map(str.isdigit, word)) for each in utterances for word in each.verbatim())
+            if digits:
+                source.notes.append(f"numbers in digits, which CHAT forbids, so write them in words: {digits}")
     else:
         drafts = (_written(turn, people[turn.speaker].code, source, salt=notation == "salt") for turn in source.spoken)
         utterances = [draft for draft in drafts if draft]

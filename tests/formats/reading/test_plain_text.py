@@ -55,6 +55,7 @@ def test_unintelligible_speech_stays(mark):
         ("A [dog?] ran (sounds like: home).", "a dog [?] ran home [?] ."),
         ("Who is it ???", "who is it ?"),
         ("The d**n dog [3.0] ran [3].", "the xxx dog ran ."),
+        ("I **really mean** the s*** and the d**n **big dog**.", "I really mean the xxx and the xxx big dog ."),
         ("I went 00:01:05 home 00:12.", "I went home ."),
         ("He [pause 2s] ran [2 second pause] home.", "he (.) ran (.) home ."),
         ("（laughs） He ran 【music】.", "&=laughs he ran &=music ."),
@@ -240,3 +241,19 @@ def test_times_that_end_before_they_begin_are_told(tmp_path):
 def test_no_time_of_a_turn_is_a_word_and_no_word_is_a_name(text, expected, tmp_path):
     found = read(tmp_path, text, "visit.txt")
     assert [each.text for each in found.transcript.utterances] == expected
+
+
+def test_french_with_blanks_before_its_marks_is_not_chat(tmp_path):
+    text = "M. : Bonjour !\nE. : Euh bonjour.\nM. : Ça va ?\nE. : Oui.\n"
+    found = read(tmp_path, text, "a.txt", language="fra")
+    assert [each.text for each in found.transcript.utterances] == ["bonjour !", "&-euh bonjour .", "ça va ?", "oui ."]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "count"), [("ell", "Θέλω 3 μήλα (1.5) το 1821.", 2), ("hin", "मेरे ३ सेब।", 1)]
+)
+def test_numbers_that_stay_in_digits_are_noted(language, text, count, tmp_path):
+    assert any(
+        f"write them in words: {count}" in note for note in read(tmp_path, text, "a.txt", language=language).notes
+    )
+    assert not read(tmp_path, text, "a.txt", language="vie").notes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -214,6 +215,29 @@ FORMS = {
     "Happy Scribe": [
         {"speaker": None, "words": [{"text": w, "type": "text", "data_start": s, "data_end": e} for w, s, e in ENDED]}
     ],
+    "AWS Call Analytics": {
+        "JobStatus": "COMPLETED",
+        "LanguageCode": "en-US",
+        "Transcript": [
+            {"Content": "Uh, the the dog ran.", "Items": [{"Content": "Uh", "BeginOffsetMillis": 100}], "Id": "a",
+             "BeginOffsetMillis": 100, "EndOffsetMillis": 1500, "Sentiment": "NEUTRAL"}
+        ],
+    },
+    "Azure Video Indexer": {
+        "summarizedInsights": None,
+        "videos": [{"insights": {"ocr": [{"text": "EXIT", "instances": []}], "transcript": [
+            {"id": 1, "text": "Uh, the the dog ran.", "language": "en-US",
+             "instances": [{"adjustedStart": "0:00:00.1", "start": "0:00:00.1", "end": "0:00:01.5"}]}
+        ]}}],
+    },
+    "Premiere": {
+        "language": "en-us",
+        "segments": [
+            {"start": 0.1, "duration": 1.4, "language": "en-us",
+             "words": [{"text": w, "start": s, "duration": e - s, "eos": False, "type": "word"} for w, s, e in ENDED]}
+        ],
+        "speakers": [{"id": "a1", "name": "Ann"}],
+    },
     "NeMo, words": [{"word": w, "start": s, "end": e} for w, s, e in ENDED],
     "WhisperX, words": {"word_segments": [{"word": w, "start": s, "end": e} for w, s, e in ENDED]},
     "Riva": {
@@ -250,6 +274,8 @@ WITHOUT_WORD_TIMES = (
     "Fireflies",
     "Fireflies, list",
     "tl;dv",
+    "AWS Call Analytics",
+    "Azure Video Indexer",
 )
 
 
@@ -330,6 +356,18 @@ def test_speakers_are_told_apart(name, tmp_path):
     found = read(tmp_path, text)
     assert len({each.speaker for each in found.transcript.utterances}) == 2
     assert [word for each in found.transcript.utterances for word in each.verbatim()] == [word for word, *_ in WORDS]
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "speaker"),
+    [("AWS Call Analytics", '"ParticipantRole": "AGENT", "Content"', "AGENT"),
+     ("Azure Video Indexer", '"speakerId": 1, "text"', "speaker_1"),
+     ("Premiere", '"speaker": "a1", "words"', "Ann")],
+)  # fmt: skip
+def test_turns_have_their_speakers(name, label, speaker, tmp_path):
+    key = label.rpartition(" ")[2]
+    found = read(tmp_path, re.sub(rf'{key}: (?=\[|"Uh)', f"{label}: ", json.dumps(FORMS[name])))
+    assert speaker in next(line.value for line in found.transcript.headers if line.name == "@Participants")
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -676,8 +714,43 @@ TURNS = {
     "all in a line": "Ann Lee  0:01  Um, a dog.\nBob  0:03  Yes!\nAnn Lee  0:04  No.\n",
     "Descript": "Ann: [00:00:01] Um, a dog.\nBob: [00:00:03] Yes!\nAnn: [00:00:04] No.\n",
     "MAXQDA": "#00:00:01-0# Ann: Um, a dog.\n#00:00:03-0# Bob: Yes!\n#00:00:04-0# Ann: No.\n",
+    "Premiere": "00;00;01;12 - 00;00;02;05\nSpeaker 1\nUm, a dog.\n\n00;00;03;00 - 00;00;03;29\n話者 2\nYes!\n\n"
+    "00:00:04:00 - 00:00:05:00\nSpeaker 1\nNo.\n",
     "time first": "0:01 Ann\nUm, a dog.\n0:03 Bob\nYes!\n0:04 Ann\nNo.\n",
 }
+
+
+def test_points_of_titles_end_no_turn(tmp_path):
+    found = read(tmp_path, "DR. SMITH: Hello. MS. JONES: Hi.\nDR. SMITH: So?\n", "a.txt")
+    assert [(speaker, words) for speaker, words, _ in said(found)] == [
+        ("PAR0", "hello ."), ("PAR1", "hi ."), ("PAR0", "so ?")
+    ]  # fmt: skip
+
+
+def test_times_alone_are_not_words(tmp_path):
+    found = read(tmp_path, "0:00\nokay so\n0:02\nthe dog\n12:05\nran\n1:02:03\nhome\n", "a.txt")
+    spans = [(0, 2000), (2000, 725_000), (725_000, 3_723_000), None]
+    assert [span for *_, span in said(found)] == spans
+    assert [word for each in found.transcript.utterances for word in each.verbatim()] == [
+        "okay",
+        "so",
+        "the",
+        "dog",
+        "ran",
+        "home",
+    ]
+
+
+def test_captions_without_speakers_keep_their_words(tmp_path):
+    cues = ("00:00:00:00 - 00:00:02:29\nShe", "00:00:03:00 - 00:00:04:00\nNo", "00:00:05:00 - 00:00:06:00\nWe ran.")
+    found = read(tmp_path, "\n\n".join(cues), "a.txt")
+    assert said(found) == [("PAR", "she .", (0, 3000)), ("PAR", "no .", (3000, 5000)), ("PAR", "we ran .", None)]
+
+
+def test_titles_above_turns_with_times_are_comments(tmp_path):
+    found = read(tmp_path, f"Meeting Transcript\nJanuary 1, 12:00PM\n\n{TURNS['Otter']}", "a.txt")
+    assert [speaker for speaker, *_ in said(found)] == ["PAR0", "PAR1", "PAR0"]
+    assert found.transcript.header("@Comment") == "Meeting Transcript"
 
 
 @pytest.mark.parametrize("name", TURNS)

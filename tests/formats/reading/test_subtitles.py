@@ -99,6 +99,21 @@ def test_names_in_a_cue_are_its_speakers(more, tmp_path):
     ]
 
 
+def test_words_of_two_speakers_are_not_joined(tmp_path):
+    cues = ("so um the dog", ">> Yes. >> No.", "And I", "- Who?", "I see")
+    times = (f"{at}\n00:00:0{at},000 --> 00:00:0{at},999\n{text}\n" for at, text in enumerate(cues, 1))
+    found = read(tmp_path, "\n".join(times))
+    words = ["so &-um the dog .", "yes .", "no .", "and I .", "who ?", "I see ."]
+    assert [words for _, words, _ in said(found)] == words
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [("ell", "- Ναι; - Όχι."), ("ara", "- نعم؟ - لا."), ("jpn", "- はい。 - いや。")]
+)
+def test_dashes_behind_other_marks_tell_two_speakers_apart(language, text, tmp_path):
+    assert [speaker for speaker, *_ in said(read(tmp_path, f"{FIRST}{text}\n", language=language))] == ["PAR", "PAR0"]
+
+
 def test_a_hyphen_within_a_line_is_no_turn(tmp_path):
     assert [
         words for _, words, _ in said(read(tmp_path, f"{FIRST}I saw a - a well-known dog.\n", infer_marks=False))

@@ -19,8 +19,8 @@ class Recognizer(NamedTuple):
 RECOGNIZERS: dict[str, Recognizer] = {
     "whisper.cpp": Recognizer(whisper_cpp.matches, whisper_cpp.read),
     "Deepgram": Recognizer(speech_providers.is_deepgram, speech_providers.read_deepgram),
-    "Gladia, Sonix, Fireflies, tl;dv, Happy Scribe": Recognizer(turn_list.matches, turn_list.read),
-    "AWS Transcribe": Recognizer(cloud_platforms.is_aws, cloud_platforms.read_aws),
+    "Gladia, Sonix, Fireflies, tl;dv, Happy Scribe, Azure Video Indexer": Recognizer(turn_list.matches, turn_list.read),
+    "AWS Transcribe and Call Analytics": Recognizer(cloud_platforms.is_aws, cloud_platforms.read_aws),
     "Speechmatics": Recognizer(speech_providers.is_speechmatics, speech_providers.read_speechmatics),
     "Google, IBM Watson": Recognizer(cloud_platforms.is_google, cloud_platforms.read_google),
     "Rev.ai": Recognizer(speech_providers.is_rev, speech_providers.read_rev),

@@ -92,6 +92,12 @@ def words_of(listed: Iterable[ListedWord]) -> Iterator[RecognizedWord]:
             yield before
 
 
+def around(words: Iterable[tuple[str, TimeSpan | None]]) -> TimeSpan | None:
+    """Return the time from the first word that has one to the last, or ``None``."""
+    spans = [span for _, span in words if span]
+    return spans[0] | spans[-1] if spans else None
+
+
 def speaker_name(value: Any) -> str:
     """Return a speaker's label as text: numbers become ``speaker 0``, nothing stays nothing.
 

@@ -1,7 +1,8 @@
 """Recognizers and meeting notes that list turns, each with its speaker, and words or sentences in it.
 
 Gladia lists them as ``utterances`` of its transcription, and in the older interface as ``prediction``; Sonix as
-``transcript``, Fireflies as ``sentences``, tl;dv as ``data``, Happy Scribe and others as a list alone.
+``transcript``, Fireflies as ``sentences``, tl;dv as ``data``, AWS (Call Analytics) as ``Transcript``, Happy Scribe and
+others as a list alone. Azure Video Indexer has the transcript of a video, and the times of each turn inside it.
 """
 
 from __future__ import annotations
@@ -9,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lsa_whisper.formats.reading.recognizers.fields import field_of, rows, speaker_name, text_of
+from lsa_whisper.formats.reading.recognizers.fields import around, field_of, first, rows, scaled, speaker_name, text_of
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
 from lsa_whisper.timespan import TimeSpan
 
-_HOLDERS = ("result", "payload", "data", "transcription", "transcript")
+_HOLDERS = ("result", "payload", "data", "transcription", "transcript", "videos", "insights")
 """The fields that hold the list, one within the other."""
-_LISTS = ("prediction", "sentences", "transcript", "data")
-_TEXTS = ("text", "transcription", "sentence")
+_LISTS = ("prediction", "sentences", "transcript", "data", "Transcript")
+_TEXTS = ("text", "transcription", "sentence", "Content")
 _STARTS = ("start", "time_begin", "start_time", "startTime", "data_start")
 _ENDS = ("end", "time_end", "end_time", "endTime", "data_end")
 _OWN = frozenset(("sentence", *_STARTS[1:]))
@@ -41,6 +42,7 @@ def _turns(document: Mapping[str, Any], names: tuple[str, ...] = _LISTS) -> list
             return turns
     for name in _HOLDERS:
         inner = document.get(name)
+        inner = inner[0] if isinstance(inner, list) and len(inner) == 1 else inner
         names = (*_LISTS, "utterances") if name == "transcription" else _LISTS
         if isinstance(inner, Mapping) and (turns := _turns(inner, names)):
             return turns
@@ -58,7 +60,7 @@ def _transcription(document: Mapping[str, Any]) -> Mapping[str, Any]:
 def _is_turn(row: Any) -> bool:
     if not isinstance(row, Mapping) or not (text_of(row, *_TEXTS) or _parts(row)):
         return False
-    return any(name in row for name in ("speaker", "speaker_name", *_STARTS))
+    return any(name in row for name in ("speaker", "speaker_name", "instances", "BeginOffsetMillis", *_STARTS))
 
 
 def _parts(turn: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -72,13 +74,14 @@ def read(document: Mapping[str, Any], source: Source, place: str) -> None:
     languages = whole.get("languages")
     codes = [language for language in languages if isinstance(language, str)] if isinstance(languages, list) else []
     by_turn = (text_of(turn, "language") for turn, _ in turns)
-    source.language = next(filter(None, (*codes, source.language, *by_turn)), None)
+    own = text_of(document, "LanguageCode")
+    source.language = next(filter(None, (*codes, source.language, own, *by_turn)), None)
     for turn, here in turns:
         words = tuple(_words(turn, here))
         text = text_of(turn, *_TEXTS) or " ".join(word for word, _ in words)
         if text:
             complete = words if len(words) == len(text.split()) else ()
-            span = _span(turn, here) or _around(complete)
+            span = _span(turn, here) or around(complete)
             source.spoken.append(SpokenText(_speaker(turn), text, span, complete, place=here))
     if not source.spoken and (text := text_of(whole, "full_transcript")):
         source.spoken = [SpokenText("", text, place=place)]
@@ -92,16 +95,13 @@ def _words(turn: Mapping[str, Any], place: str) -> Iterator[tuple[str, TimeSpan 
 
 
 def _span(row: Mapping[str, Any], place: str) -> TimeSpan | None:
-    return span_of_seconds(field_of(row, *_STARTS), field_of(row, *_ENDS), place)
-
-
-def _around(words: tuple[tuple[str, TimeSpan | None], ...]) -> TimeSpan | None:
-    spans = [span for _, span in words if span]
-    return spans[0] | spans[-1] if spans else None
+    row = first(row.get("instances"), place) or row
+    start, end = (scaled(row.get(f"{name}OffsetMillis"), 0.001) for name in ("Begin", "End"))
+    return span_of_seconds(field_of(row, *_STARTS) if start is None else start, field_of(row, *_ENDS) or end, place)
 
 
 def _speaker(turn: Mapping[str, Any]) -> str:
-    speaker = field_of(turn, "speaker_name", "speaker")
+    speaker = field_of(turn, "speaker_name", "speaker", "ParticipantRole", "speakerId")
     if isinstance(speaker, Mapping):
         return text_of(speaker, "display_name", "name")
     return "" if speaker == _UNKNOWN else speaker_name(speaker)
