@@ -88,7 +88,7 @@ _GROUPS = {
     "--beams",
     type=int,
     help="How many possible texts of a window to compare, such as 5: often more accurate on clear speech, but slower; "
-    "default: one.",
+    "default: three where a model without fine-tuning writes disfluencies, else one.",
 )
 @click.option(
     "--second-text/--no-second-text",
@@ -99,7 +99,7 @@ _GROUPS = {
 @click.option(
     "--find-skipped/--no-find-skipped",
     default=None,
-    help="Look for speech that the model left out, and transcribe it; default: with two beams or more.",
+    help="Look for speech that the model left out, and transcribe it; default: if --beams is 2 or more.",
 )
 @click.option("--draft", type=MODEL, help="Small checkpoint for speculative decoding; same text.")
 @click.option(

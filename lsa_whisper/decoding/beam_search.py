@@ -1,7 +1,9 @@
-"""Beam search under the decoding rules: the most probable of several texts, at several times the cost of one.
+"""Beam search under the decoding rules: the most probable of several texts that are followed at once.
 
-It is used where greedy search is nearly right. Texts are compared by their mean log-probability per token, as in
-OpenAI's decoder. The search of a window ends when as many texts are complete as there are beams, or at its limit.
+Its text is taken where it is nearly right, and that of greedy search elsewhere: of speech that a model hardly
+understands, it finds sentences that are more probable and further from the speech, and loops sooner. Texts are compared
+by their log-probability, that of their end included, per token without the end, as in OpenAI's decoder and CTranslate2.
+The search of a window ends when as many texts are complete as there are beams, or at its limit.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB
+from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, has_copies
 from lsa_whisper.decoding.greedy import FoundTexts, Search, greedy_search
 
 
@@ -34,27 +36,46 @@ class _Text:
     def followed_by(self, token: int, logprob: float) -> _Text:
         return _Text(self.window, (*self.tokens, token), (*self.logprobs, logprob), self.score + logprob)
 
+    def mean(self, end: int) -> float:
+        """Return the score by the number of tokens, of which the end of text is none."""
+        return self.score / max(1, len(self.tokens) - (self.tokens[-1] == end))
 
-def two_pass_search(
+
+def guarded_search(
     model: Any, hidden: torch.Tensor, search: Search, durations_s: torch.Tensor, *, beams: int
 ) -> FoundTexts:
-    """Return what beam search finds for windows that greedy search gets nearly right, and the greedy text of others.
+    """Return what beam search finds where that is nearly right, and the greedy text of other windows.
 
-    Arguments and results are those of :func:`beam_search`.
+    Arguments and results are those of :func:`beam_search`; with one beam, all texts are greedy.
     """
-    ((tokens, logprobs, no_speech),) = greedy_search(model, hidden, [search], durations_s)
-    end = search.rules.end
-    lengths = 1 + (tokens != end).sum(dim=1)
-    rows = (logprobs.sum(dim=1) / lengths >= NEARLY_RIGHT_LOGPROB).nonzero().flatten()
-    if not len(rows):
+    if beams == 1:
+        return greedy_search(model, hidden, [search], durations_s)[0]
+    tokens, logprobs, no_speech = beam_search(model, hidden, search, durations_s, beams=beams)
+    lengths = (1 + (tokens != search.rules.end).sum(dim=1)).tolist()
+    means = (logprobs.sum(dim=1) / torch.tensor(lengths, device=hidden.device)).tolist()
+    limits = search.limits(durations_s, model.config.max_target_positions)
+    texts = [row[: min(sizes)] for row, *sizes in zip(tokens.tolist(), lengths, limits, strict=True)]
+    rows = [at for at, text in enumerate(texts) if not is_nearly_right(text, means[at], search.rules.end)]
+    if not rows:
         return tokens, logprobs, no_speech
     rest = replace(search, prompts=search.prompts[rows])
-    better, better_logprobs, _ = beam_search(model, hidden[rows], rest, durations_s[rows], beams=beams)
-    longer = max(0, better.shape[1] - tokens.shape[1])
-    tokens, logprobs = functional.pad(tokens, (0, longer), value=end), functional.pad(logprobs, (0, longer))
-    tokens[rows], logprobs[rows] = end, 0.0
-    tokens[rows, : better.shape[1]], logprobs[rows, : better.shape[1]] = better, better_logprobs
+    ((greedy, greedy_logprobs, _),) = greedy_search(model, hidden[rows], [rest], durations_s[rows])
+    longer = max(0, greedy.shape[1] - tokens.shape[1])
+    tokens, logprobs = (
+        functional.pad(tokens, (0, longer), value=search.rules.end),
+        functional.pad(logprobs, (0, longer)),
+    )
+    tokens[rows], logprobs[rows] = search.rules.end, 0.0
+    tokens[rows, : greedy.shape[1]], logprobs[rows, : greedy.shape[1]] = greedy, greedy_logprobs
     return tokens, logprobs, no_speech
+
+
+def is_nearly_right(tokens: Sequence[int], mean_logprob: float, end: int) -> bool:
+    """Return whether the text of a beam search is to be trusted: it ends, is likely, and repeats nothing as loops do.
+
+    ``tokens`` are the text with its end; ``mean_logprob`` is their mean log-probability.
+    """
+    return tokens[-1:] == [end] and mean_logprob >= NEARLY_RIGHT_LOGPROB and not has_copies(tokens)
 
 
 def beam_search(
@@ -95,7 +116,7 @@ def beam_search(
         )
         lengths_s = durations_s[[row.window for row in live]]
         next_tokens, scores = rules.candidates(output.logits[:, -1], tokens, lengths_s, beams + 1)
-    best = [max(texts, key=lambda text: text.score / len(text.tokens)) for texts in complete]
+    best = [max(texts, key=lambda text: text.mean(rules.end)) for texts in complete]
     return *_padded(best, rules.end, hidden.device), no_speech
 
 

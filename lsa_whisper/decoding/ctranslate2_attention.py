@@ -46,17 +46,47 @@ class ConvertedAttention:
 
     def of_rows(self, hidden: torch.Tensor, prompt: Sequence[int], rows: Sequence[Sequence[int]]) -> Iterator[Weights]:
         """Yield the weights for each row of tokens; see :func:`~cross_attention.weights_of_rows`."""
-        states = hidden.to(self._device, self._dtype)
-        return weights_of_rows(self._attend, states, prompt, rows, self._heads)
+        states, top = hidden.to(self._device, self._dtype), max(layer for layer, _ in self._heads)
+        return weights_of_rows(
+            lambda inputs, encoded: self._attend(inputs, encoded, top)[0], states, prompt, rows, self._heads
+        )
 
-    def _attend(self, inputs: torch.Tensor, encoded: torch.Tensor) -> dict[Head, torch.Tensor]:
+    def scored_rows(
+        self, hidden: torch.Tensor, prompt: Sequence[int], rows: Sequence[Sequence[int]], forbidden: Sequence[int]
+    ) -> Iterator[tuple[Weights, list[float]]]:
+        """Yield the same with the log-probability of each token among all but the ``forbidden`` ones."""
+        scores: list[list[float]] = []
+
+        def attend(inputs: torch.Tensor, encoded: torch.Tensor) -> dict[Head, torch.Tensor]:
+            weights, states = self._attend(inputs, encoded, self._weights.layers())
+            scores.extend(self._logprobs(states[:, len(prompt) - 1 : -1], inputs[:, len(prompt) :], forbidden).tolist())
+            return weights
+
+        states = hidden.to(self._device, self._dtype)
+        for row, weights in zip(rows, weights_of_rows(attend, states, prompt, rows, self._heads), strict=True):
+            yield weights, scores.pop(0)[: len(row)]
+
+    def _logprobs(self, states: torch.Tensor, tokens: torch.Tensor, forbidden: Sequence[int]) -> torch.Tensor:
+        """Return the log-probabilities ``(batch, tokens)`` of tokens, from the decoder's last states before them."""
+        states = self._norm("decoder", states).float()
+        weight, ids = self._weights.tensor("decoder/projection/weight").to(states), [*forbidden]
+        rows = []
+        for row, chosen in zip(states, tokens, strict=True):  # the logits of all rows would need much memory
+            logits = functional.linear(row, weight).index_fill_(-1, torch.tensor(ids, device=row.device), -torch.inf)
+            rows.append(logits.gather(-1, chosen[:, None])[:, 0] - logits.logsumexp(-1))
+        return torch.stack(rows)
+
+    def _attend(
+        self, inputs: torch.Tensor, encoded: torch.Tensor, top: int
+    ) -> tuple[dict[Head, torch.Tensor], torch.Tensor]:
+        """Return the weights of the heads, and the states below the layer ``top``."""
         chosen, width = heads_by_layer(self._heads), encoded.shape[-1]
         ids, places = inputs.cpu().unique(return_inverse=True)
         rows: torch.Tensor = self._weights.tensor("decoder/embeddings/weight", ids.tolist())
         states = rows[places].to(encoded) + self._weight(_POSITIONS)[: inputs.shape[1]]
         found: dict[Head, torch.Tensor] = {}
-        for layer in range(max(chosen) + 1):
-            at, needed = f"decoder/layer_{layer}", width if layer == max(chosen) else 2 * width
+        for layer in range(min(top + 1, self._weights.layers())):
+            at, needed = f"decoder/layer_{layer}", width if layer == top else 2 * width
             own = self._linear(f"{at}/self_attention/linear_0", self._norm(f"{at}/self_attention", states))
             query, key, own_value = map(self._split, own.chunk(3, -1))
             context = functional.scaled_dot_product_attention(query, key, own_value, is_causal=True)
@@ -72,7 +102,7 @@ class ConvertedAttention:
                 states = states + self._linear(f"{at}/attention/linear_2", _joined(heard))
                 inner = functional.gelu(self._linear(f"{at}/ffn/linear_0", self._norm(f"{at}/ffn", states)))
                 states = states + self._linear(f"{at}/ffn/linear_1", inner)
-        return found
+        return found, states
 
     def _split(self, states: torch.Tensor) -> torch.Tensor:
         """Return states ``(batch, tokens, width)`` by heads, ``(batch, heads, tokens, part)``."""

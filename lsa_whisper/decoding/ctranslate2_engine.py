@@ -11,6 +11,8 @@ three points, which this module corrects:
   may have them.
 - It takes one length limit per batch. Each window's tokens are cut at the window's own limit.
 
+Of several texts that it follows at once it tells no probabilities of tokens, which come from the pass that times them.
+
 A model that writes speaker codes, or is given words that may be spoken, needs our rules at every step: its rows are
 verified, and continued where they differ.
 """
@@ -26,6 +28,7 @@ import numpy as np
 import torch
 
 from lsa_whisper.checkpoint import ConvertedCheckpoint
+from lsa_whisper.decoding.beam_search import is_nearly_right
 from lsa_whisper.decoding.ctranslate2_attention import ConvertedAttention
 from lsa_whisper.decoding.ctranslate2_steps import (
     array_of,
@@ -55,7 +58,9 @@ _MARGIN_FRAMES = 200
 On clips of ten real meetings, 85 % of utterances start within 200 ms as with the whole context, and 83 % with 50 or 100
 frames. A window of 8 s is timed in less than half of the time."""
 _Row = tuple[list[int], list[float], float, bool]
-"""Tokens, their log-probabilities, the probability of no speech, and whether timestamps after the audio had a part."""
+"""Tokens, their log-probabilities, the probability of no speech, and whether timestamps after the audio had a part.
+
+There are no log-probabilities where several texts were followed."""
 
 
 class CTranslate2Decoder(WindowDecoder):
@@ -146,6 +151,39 @@ class CTranslate2Decoder(WindowDecoder):
         if self._rules:
             rows = self._verified(self._rules, hidden, durations_s)
             return [self._until_copies(row, duration_s) for row, duration_s in zip(rows, durations_s, strict=True)]
+        if self.style.beams == 1:
+            return self._greedy_rows(hidden, durations_s, most)
+        found = self._nearly_right(hidden, durations_s)
+        rest = [at for at, row in enumerate(found) if not row]
+        greedy = iter(self._greedy_rows(part_of(hidden, rest), [durations_s[at] for at in rest]) if rest else ())
+        return [row or next(greedy) for row in found]
+
+    def _nearly_right(self, hidden: Any, durations_s: Sequence[float]) -> list[_Row | None]:
+        """Return what beam search finds in each window where it is nearly right, as a style without timestamps has it.
+
+        All texts are given up after the largest usual length.
+        """
+        longest = max(map(self._usual_length, durations_s))
+        results = self._model.generate(
+            hidden,
+            [self.prompt] * len(durations_s),
+            beam_size=self.style.beams,
+            max_length=2 * longest,  # CTranslate2 uses half of this for the text
+            return_scores=True,
+            return_no_speech_prob=self._allowed.no_speech is not None,
+            suppress_blank=bool(self._allowed.suppressed_at_begin),
+            suppress_tokens=[*self._allowed.suppressed],
+        )
+        rows: list[_Row | None] = []
+        for result, duration_s in zip(results, durations_s, strict=True):
+            tokens = [*result.sequences_ids[0], self._allowed.end]
+            has_ended = len(tokens) <= min(longest, self._limit(duration_s))
+            mean = result.scores[0] * (len(tokens) - 1) / len(tokens)
+            is_right = has_ended and is_nearly_right(tokens, mean, self._allowed.end)
+            rows.append((tokens, [], self._no_speech(result), False) if is_right else None)
+        return rows
+
+    def _greedy_rows(self, hidden: Any, durations_s: Sequence[float], most: Sequence[int] = ()) -> list[_Row]:
         rows = self._generate_until_copies(hidden, durations_s, most)
         for index, (tokens, _, _, depends) in enumerate(rows):
             if depends or not {*tokens}.isdisjoint(self._late(durations_s[index]).tolist()):
@@ -175,9 +213,11 @@ class CTranslate2Decoder(WindowDecoder):
         self, rows: Sequence[_Row], hidden: Any, windows: Sequence[np.ndarray], *, with_times: bool = True
     ) -> list[DecodedWindow]:
         """Return the texts of rows, with token times if they are requested."""
-        times = self._times_s(hidden, windows, [row[0] for row in rows]) if with_times else [[]] * len(rows)
-        parts = zip(rows, map(self._duration_s, windows), times, strict=True)
-        return [self._result(*row[:2], duration_s, row[2], times_s) for row, duration_s, times_s in parts]
+        passes = self._passes(hidden, windows, rows) if with_times else [([], row[1]) for row in rows]
+        parts = zip(rows, map(self._duration_s, windows), passes, strict=True)
+        return [
+            self._result(row[0], scores, duration_s, row[2], times_s) for row, duration_s, (times_s, scores) in parts
+        ]
 
     def _encoded(self, windows: Sequence[np.ndarray]) -> Any:
         return self._last.encoded(windows, self._encode, inserted, self._input_s)
@@ -285,11 +325,23 @@ class CTranslate2Decoder(WindowDecoder):
         latest_s = self._checkpoint.context_s if self.style.is_compared else duration_s
         return np.asarray(self._columns[self._column_times_s > latest_s + 1e-3])
 
-    def _times_s(self, hidden: Any, windows: Sequence[np.ndarray], rows: Sequence[list[int]]) -> list[list[Span]]:
-        """Return the start and end of each token of each row in seconds; nothing unless word times are requested."""
+    def _passes(
+        self, hidden: Any, windows: Sequence[np.ndarray], rows: Sequence[_Row]
+    ) -> list[tuple[list[Span], list[float]]]:
+        """Return the start and end of each token in seconds, and the log-probabilities, of each row.
+
+        The times are nothing unless word times are requested.
+        """
         if not self._attention:
-            return [[] for _ in rows]
-        texts = self._timed_parts(rows, [*map(self._duration_s, windows)])
-        longest = round(max(map(self._duration_s, windows)) / self._checkpoint.time_precision_s)
-        heard = torch.from_numpy(array_of(hidden)[:, : longest + _MARGIN_FRAMES])
-        return self._token_times(self._attention.of_rows(heard, self.prompt, texts), texts, windows)
+            return [([], row[1]) for row in rows]
+        texts = self._timed_parts([row[0] for row in rows], [*map(self._duration_s, windows)])
+        heard = torch.from_numpy(array_of(hidden))
+        if all(row[1] for row in rows):
+            longest = round(max(map(self._duration_s, windows)) / self._checkpoint.time_precision_s)
+            heard = heard[:, : longest + _MARGIN_FRAMES]
+            times = self._token_times(self._attention.of_rows(heard, self.prompt, texts), texts, windows)
+            return [(times_s, row[1]) for times_s, row in zip(times, rows, strict=True)]
+        found = [*self._attention.scored_rows(heard, self.prompt, [row[0] for row in rows], self._allowed.suppressed)]
+        weights = (weights[:, : len(text)] for (weights, _), text in zip(found, texts, strict=True))
+        times = self._token_times(weights, texts, windows)
+        return [(times_s, row[1] or scores) for times_s, row, (_, scores) in zip(times, rows, found, strict=True)]

@@ -170,6 +170,21 @@ def ends_in_copies(tokens: Sequence[int]) -> bool:
     return False
 
 
+def has_copies(tokens: Sequence[int]) -> bool:
+    """Return whether a text has four copies of the same tokens in a row, as loops do, and people who stutter, too.
+
+    >>> has_copies([5, *[7, 8] * 4, 9]), has_copies([7, 8] * 3)
+    (True, False)
+    """
+    for period in range(1, min(_LONGEST_COPY, len(tokens) // _COPIES) + 1):
+        same = 0
+        for token, before in zip(tokens[period:], tokens, strict=False):
+            same = same + 1 if token == before else 0
+            if same == (_COPIES - 1) * period:
+                return True
+    return False
+
+
 def tokens_per_s(style: DecodingStyle) -> float:
     """Return the most tokens per second of audio that a text of this style has."""
     return COMPARED_TOKENS_PER_S if style.is_compared else TOKENS_PER_S

@@ -108,7 +108,7 @@ def load_engine(
         word_times: Compute the time of each token.
         silence: When a window counts as silent.
         draft: A small checkpoint for speculative decoding (``transformers`` only).
-        beams: How many texts are compared (``transformers`` only); one or ``None`` is greedy decoding.
+        beams: How many texts are followed at once, if not as many as the style says; with ``ct2`` and a draft, one.
         style: See :func:`~lsa_whisper.decoding.style.decoding_style`. Without timestamps, token times are computed.
         second_text: Whether the style may compare two texts of a window.
         spoken: The language in ISO 639-3.
@@ -121,7 +121,8 @@ def load_engine(
             differs from its draft in the vocabulary, or cannot read a prompt.
         MissingExtraError: ``ct2`` without CTranslate2.
     """
-    written = partial(_written, style=style, second=second_text, spoken=spoken, prompt=prompt, words=words)
+    beams = 1 if draft is not None else beams
+    written = partial(_written, style=style, second=second_text, beams=beams, spoken=spoken, prompt=prompt, words=words)
     options: dict[str, Any] = {"language": language, "silence": silence}
     if engine == "ct2":
         conversion = loaded or _load_ct2(model, device, dtype)
@@ -135,7 +136,7 @@ def load_engine(
     _verify_rate(loaded)
     options |= written(loaded, word_times)
     size_bytes = sum(weight.nbytes for weight in loaded.model.parameters())
-    options["batch_size"] = batch_size or default_batch_size(size_bytes * (beams or 1), device)
+    options["batch_size"] = batch_size or default_batch_size(size_bytes * options["style"].beams, device)
     if draft is not None:
         from lsa_whisper.decoding.assisted import AssistedDecoder
 
@@ -143,11 +144,19 @@ def load_engine(
         return loaded, AssistedDecoder(loaded, draft=draft_model, **options), dtype
     from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 
-    return loaded, TransformersDecoder(loaded, beams=beams, **options), dtype
+    return loaded, TransformersDecoder(loaded, **options), dtype
 
 
 def _written(
-    loaded: Any, word_times: bool, *, style: str | None, second: bool, spoken: str, prompt: str, words: Sequence[str]
+    loaded: Any,
+    word_times: bool,
+    *,
+    style: str | None,
+    second: bool,
+    beams: int | None,
+    spoken: str,
+    prompt: str,
+    words: Sequence[str],
 ) -> dict[str, Any]:
     """Return the style that a model writes in, and whether token times are computed.
 
@@ -159,6 +168,8 @@ def _written(
         raise CheckpointError(f"{loaded.path}: its vocabulary has no place for a prompt; leave out `prompt`")
     own = decoding_style(loaded, style, spoken)
     own = (own if second else replace(own, second=None)).given(prompt, words)
+    if beams:
+        own = replace(own, beams=beams, second=own.second and replace(own.second, beams=beams))
     return {"style": own, "word_times": word_times or not own.timestamps or own.is_stock}
 
 

@@ -15,7 +15,7 @@ import torch
 
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.trimming import shorter_input
-from lsa_whisper.decoding.beam_search import two_pass_search
+from lsa_whisper.decoding.beam_search import guarded_search
 from lsa_whisper.decoding.cross_attention import alignment_heads, cross_attention
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.decoding.greedy import FoundTexts, Search, greedy_search
@@ -41,10 +41,9 @@ class TransformersDecoder(WindowDecoder):
         batch_size: int = 8,
         word_times: bool = False,
         silence: NoSpeechRule = WHISPERS_RULE,
-        beams: int | None = None,
         style: DecodingStyle | None = None,
     ):
-        self.model, self._beams = checkpoint.model, beams or 1
+        self.model = checkpoint.model
         settings, size = self.model.generation_config, self.model.config.vocab_size
         super().__init__(
             checkpoint,
@@ -70,7 +69,6 @@ class TransformersDecoder(WindowDecoder):
                 language=language,
                 word_times=word_times,
                 silence=silence,
-                beams=beams,
                 style=self.style.second,
             )
 
@@ -120,10 +118,14 @@ class TransformersDecoder(WindowDecoder):
         durations_s = torch.tensor([self._duration_s(window) for window in windows], device=hidden.device)
         decoders = [self, *([self.second] if self.second else [])]
         searches = [decoder.search(len(windows)) for decoder in decoders]
-        if self._beams > 1:
-            runs = [two_pass_search(self.model, hidden, search, durations_s, beams=self._beams) for search in searches]
-        else:
+        beams = [decoder.style.beams for decoder in decoders]
+        if max(beams) == 1:
             runs = greedy_search(self.model, hidden, searches, durations_s)
+        else:
+            runs = [
+                guarded_search(self.model, hidden, search, durations_s, beams=count)
+                for search, count in zip(searches, beams, strict=True)
+            ]
         texts = self.texts_of(runs[0], hidden, windows)
         if (engine := self.second) is None:
             return texts

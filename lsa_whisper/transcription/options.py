@@ -96,15 +96,16 @@ class TranscriptionOptions:
     """A small checkpoint with the same vocabulary for speculative decoding (transformers only): same text, less time
     for a large model on a GPU."""
     beams: int | None = None
-    """How many texts of a window are compared where its first text is nearly right, at least 1 (transformers only). One
-    is greedy decoding, and so is ``None``; five take about two to three times as long."""
+    """How many texts of a window are followed at once, at least 1; the best is taken where it is nearly right. One is
+    greedy decoding. ``None``: three where a stock model is asked for disfluencies, else one. Other numbers are for
+    transformers alone; five take about two to three times as long as one."""
     second_text: bool = True
     """Whether the text of a stock model that is asked for disfluencies is compared with its fluent text. Without,
     ``ct2`` takes a fifth less time, and makes 3 to 4 % more word errors in 76 clips (whisper-base, int8), and as many
     in a conversation of ten minutes."""
     find_skipped: bool | None = None
     """Whether speech between two words that no word covers is decoded once more, in ``speech`` windows; ``None``: only
-    with two or more beams."""
+    if two or more beams are asked for."""
 
     def __post_init__(self) -> None:
         if problems := list(self._wrong_types()) or list(self._problems()):
@@ -129,7 +130,7 @@ class TranscriptionOptions:
         if self.beams is not None and not 1 <= self.beams <= MAX_BEAMS:
             yield f"beams {self.beams}: give 1 to {MAX_BEAMS} texts to compare, such as 5"
         elif self.compares_texts and self.engine in ENGINES and self.engine != "transformers":
-            yield f"the engine {self.engine} compares no beams; leave them out, or use transformers"
+            yield f"the engine {self.engine} takes no number of beams; leave it out, or use transformers"
         elif self.compares_texts and self.draft is not None:
             yield "a draft model speeds up greedy decoding; leave it out, or the beams"
         if self.find_skipped and self.windows == "sequential":

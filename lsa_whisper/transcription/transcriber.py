@@ -168,7 +168,7 @@ class Transcriber:
         self._provenance = (
             f"transcribed by lsa-whisper {__version__} with model {_model_name(self._model)} (labels {labels.style}/"
             f"{labels.version}, {style}engine {options.engine}, {dtype}, language {spoken}, windows "
-            f"{options.windows}, {f'beams {options.beams}, ' * options.compares_texts}{gaps}voice activity "
+            f"{options.windows}, {f'beams {self._style.beams}, ' * (self._style.beams > 1)}{gaps}voice activity "
             f"{options.vad}); {NOT_CHECKED}"
         )
 

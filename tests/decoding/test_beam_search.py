@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ import torch
 from tiny_whisper import CONTEXT_S, voice
 
 from lsa_whisper import chat, checkpoint
-from lsa_whisper.decoding.beam_search import beam_search, two_pass_search
+from lsa_whisper.decoding.beam_search import beam_search, guarded_search, is_nearly_right
 from lsa_whisper.decoding.decoder import token_limit
 from lsa_whisper.decoding.greedy import Search, greedy_search
 from lsa_whisper.decoding.style import DecodingStyle
@@ -109,19 +110,27 @@ def test_the_best_text_is_the_library_s(untimed, beams):
     hidden, (tokens, _, _) = searched(decoder, [CONTEXT_S] * 4, beam_search, beams=beams)
     prompt = torch.tensor([decoder.prompt] * 4)
     with torch.inference_mode():
-        expected = GenerationMixin.generate(
+        there = GenerationMixin.generate(
             untimed.model,
             encoder_outputs=BaseModelOutput(hidden),
             decoder_input_ids=prompt,
             logits_processor=[SuppressTokensLogitsProcessor([*decoder.rules.suppressed])],
             do_sample=False,
             num_beams=beams,
+            num_return_sequences=beams,
+            return_dict_in_generate=True,
+            output_scores=True,
             early_stopping=True,
             renormalize_logits=True,  # as here: without it, suppressed tokens lower the scores of all others
             max_new_tokens=token_limit(CONTEXT_S, prompt.shape[1], untimed.model.config.max_target_positions),
-        )[:, prompt.shape[1] :]
-    found, wanted = ([text(row, decoder.rules.end) for row in rows.tolist()] for rows in (tokens, expected))
-    assert found == wanted
+        )
+    found = [text(row, decoder.rules.end) for row in tokens.tolist()]
+    rows = [text(row, decoder.rules.end) for row in there.sequences[:, prompt.shape[1] :].tolist()]
+    # The library divides by the number of tokens with the end.
+    scores = [score * (1 + 1 / len(row)) for row, score in zip(rows, there.sequences_scores.tolist(), strict=True)]
+    best = [max(range(at, at + beams), key=scores.__getitem__) for at in range(0, len(rows), beams)]
+    assert found == [rows[at] for at in best]
+    assert best != [*range(0, len(rows), beams)]
     assert len(set(map(len, found))) > 1
 
 
@@ -150,27 +159,63 @@ def test_more_beams_find_more_probable_texts(untimed):
     assert (means[1] > means[0] + 1e-4).any() and means[1].mean() > means[0].mean()
 
 
-def test_beams_replace_the_texts_that_are_nearly_right_alone(ending, monkeypatch):
+def test_the_text_of_several_beams_is_taken_where_it_is_nearly_right(ending, monkeypatch):
     decoder = TransformersDecoder(ending)
+    end = decoder.rules.end
     _, (greedy, logprobs, _) = searched(decoder, LENGTHS_S, greedy_texts)
     _, (beams, beam_logprobs, _) = searched(decoder, LENGTHS_S, beam_search, beams=4)
-    means = logprobs.sum(dim=1) / (1 + (greedy != decoder.rules.end).sum(dim=1))
+    means = beam_logprobs.sum(dim=1) / (1 + (beams != end).sum(dim=1))
+    limits = [token_limit(s, len(decoder.prompt), ending.model.config.max_target_positions) for s in LENGTHS_S]
     for least in (-torch.inf, means.median().item(), torch.inf):
         monkeypatch.setattr("lsa_whisper.decoding.beam_search.NEARLY_RIGHT_LOGPROB", least)
-        _, (tokens, scores, _) = searched(decoder, LENGTHS_S, two_pass_search, beams=4)
+        _, (tokens, scores, _) = searched(decoder, LENGTHS_S, guarded_search, beams=4)
         for row, mean in enumerate(means.tolist()):
-            wanted, wanted_scores = (beams, beam_logprobs) if mean >= least else (greedy, logprobs)
-            assert text(tokens[row].tolist(), decoder.rules.end) == text(wanted[row].tolist(), decoder.rules.end)
+            found = text(beams[row].tolist(), end)
+            found += [end] * (len(found) < limits[row])
+            wanted, wanted_scores = (beams, beam_logprobs) if is_nearly_right(found, mean, end) else (greedy, logprobs)
+            assert text(tokens[row].tolist(), end) == text(wanted[row].tolist(), end)
             assert torch.isclose(scores[row].sum(), wanted_scores[row].sum(), atol=1e-4)
     assert len(set(means.tolist())) > 1
-    texts = [[text(row, decoder.rules.end) for row in found.tolist()] for found in (greedy, beams)]
+    texts = [[text(row, end) for row in found.tolist()] for found in (greedy, beams)]
     assert texts[0] != texts[1]
+
+
+def test_a_text_that_repeats_itself_or_has_no_end_is_not_nearly_right():
+    assert is_nearly_right([5, 6, 0], -0.5, 0)
+    assert not is_nearly_right([5, 6, 0], -0.9, 0)
+    assert not is_nearly_right([5, 6], -0.5, 0)
+    assert not is_nearly_right([*[5, 6] * 4, 0], -0.1, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("least", [-math.inf, math.inf])
+def test_both_engines_follow_the_same_texts(ending, tmp_path, monkeypatch, least):
+    from lsa_whisper.decoding.ctranslate2_engine import CTranslate2Decoder
+
+    monkeypatch.setattr("lsa_whisper.decoding.beam_search.NEARLY_RIGHT_LOGPROB", least)
+    ending.model.save_pretrained(shutil.copytree(ending.path, tmp_path / "ending"))
+    loaded = checkpoint.load(tmp_path / "ending")
+    converted = checkpoint.load_converted(checkpoint.export(loaded.path, tmp_path / "ct2", to="ct2"))
+    windows = [voice(length, seed=n) for n, length in enumerate((1.0, 4.0, 0.3, 2.0))]
+    style = DecodingStyle(loaded.labels, timestamps=False, beams=3)
+    ours, theirs = (
+        make(model, style=style, word_times=True).decode(windows)
+        for make, model in ((TransformersDecoder, loaded), (CTranslate2Decoder, converted))
+    )
+    for one, other in zip(ours, theirs, strict=True):
+        assert one.text == other.text
+        scores = [[score for part in each.segments for _, score in part.logprobs] for each in (one, other)]
+        assert scores[0] == pytest.approx(scores[1], abs=0.1)  # the latter may be computed in bfloat16
+        assert one.avg_logprob == pytest.approx(other.avg_logprob, abs=0.05)
+    greedy = TransformersDecoder(loaded, style=replace(style, beams=1), word_times=True).decode(windows)
+    assert ([each.text for each in ours] == [each.text for each in greedy]) is (least > 0)
 
 
 def test_timestamps_run_forward_and_batches_do_not_matter(ending):
     windows = [voice(length, seed=n) for n, length in enumerate((1.0, 8.0, 0.3, 5.0, 2.0))]
-    together = TransformersDecoder(ending, beams=4, batch_size=3).decode(windows)
-    alone = [TransformersDecoder(ending, beams=4).decode([window])[0] for window in windows]
+    style = DecodingStyle(ending.labels, beams=4)
+    together = TransformersDecoder(ending, style=style, batch_size=3).decode(windows)
+    alone = [TransformersDecoder(ending, style=style).decode([window])[0] for window in windows]
     assert [[p.text for p in each.segments] for each in together] == [[p.text for p in each.segments] for each in alone]
     for window, result in zip(windows, together, strict=True):
         times = [time for segment in result.segments for time in (segment.start_s, segment.end_s)]
@@ -190,7 +235,7 @@ def test_a_recording_with_beams(visit, scripted):
 def test_what_beams_cannot_be_combined_with():
     with pytest.raises(LsaWhisperError, match="beams 0: give 1 to 50 texts"):
         TranscriptionOptions(beams=0)
-    with pytest.raises(LsaWhisperError, match="the engine ct2 compares no beams"):
+    with pytest.raises(LsaWhisperError, match="the engine ct2 takes no number of beams"):
         TranscriptionOptions(beams=5, engine="ct2")
     with pytest.raises(LsaWhisperError, match="speeds up greedy decoding"):
         TranscriptionOptions(beams=5, draft="small")

@@ -51,7 +51,7 @@ def test_each_prompt_has_fillers_of_its_language(language):
 def test_a_stock_model_is_asked_in_english_only_unless_told_otherwise(stock):
     fluent, labels = DecodingStyle(Labels("fluent"), is_stock=True), Labels("verbatim", prompt=VERBATIM_PROMPTS["eng"])
     second = dataclasses.replace(fluent, is_compared=True)
-    asked = DecodingStyle(labels, timestamps=False, is_stock=True, second=second)
+    asked = DecodingStyle(labels, timestamps=False, is_stock=True, beams=3, second=second)
     assert decoding_style(stock, None, "eng").labels.prompt == asked.labels.prompt
     assert decoding_style(stock, None, "eng") == decoding_style(stock, "verbatim", "eng") == asked
     for style, language in ((None, "spa"), (None, "und"), ("fluent", "eng")):
