@@ -14,7 +14,8 @@ import numpy as np
 import torch
 
 from lsa_whisper.checkpoint import Checkpoint
-from lsa_whisper.decoding.decoder import DecodedWindow, is_loop
+from lsa_whisper.decoding.decoder import DecodedWindow
+from lsa_whisper.decoding.text_limits import is_loop
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.decoding.two_texts import likelier_text
 from lsa_whisper.errors import CheckpointError

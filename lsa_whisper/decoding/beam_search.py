@@ -17,8 +17,8 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, has_copies
 from lsa_whisper.decoding.greedy import FoundTexts, Search, greedy_search
+from lsa_whisper.decoding.text_limits import is_nearly_right
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +68,6 @@ def guarded_search(
     tokens[rows], logprobs[rows] = search.rules.end, 0.0
     tokens[rows, : greedy.shape[1]], logprobs[rows, : greedy.shape[1]] = greedy, greedy_logprobs
     return tokens, logprobs, no_speech
-
-
-def is_nearly_right(tokens: Sequence[int], mean_logprob: float, end: int) -> bool:
-    """Return whether the text of a beam search is to be trusted: it ends, is likely, and repeats nothing as loops do.
-
-    ``tokens`` are the text with its end; ``mean_logprob`` is their mean log-probability.
-    """
-    return tokens[-1:] == [end] and mean_logprob >= NEARLY_RIGHT_LOGPROB and not has_copies(tokens)
 
 
 def beam_search(

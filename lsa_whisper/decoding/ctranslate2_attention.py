@@ -1,7 +1,7 @@
 """The cross-attention of a model of CTranslate2, which the library aligns with but does not return.
 
 Whisper's decoder, as far up as the chosen heads are, in torch and from the weights in ``model.bin``. On a CPU, a weight
-is read when it is used, so that a large model needs no second copy in memory.
+is read when it is used, so that a large model needs no second copy in memory; only that of the vocabulary is kept.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from lsa_whisper.decoding.cross_attention import Head, Weights, heads_by_layer, 
 from lsa_whisper.system.device import fast_dtype
 
 _POSITIONS = "decoder/position_encodings/encodings"
+_PROJECTION = "decoder/projection/weight"
 
 
 class ConvertedAttention:
@@ -68,12 +69,15 @@ class ConvertedAttention:
 
     def _logprobs(self, states: torch.Tensor, tokens: torch.Tensor, forbidden: Sequence[int]) -> torch.Tensor:
         """Return the log-probabilities ``(batch, tokens)`` of tokens, from the decoder's last states before them."""
-        states = self._norm("decoder", states).float()
-        weight, ids = self._weights.tensor("decoder/projection/weight").to(states), [*forbidden]
+        states, weight = self._norm("decoder", states), self._weight(_PROJECTION, keep=True)
+        ids = torch.tensor([*forbidden], device=states.device)
         rows = []
         for row, chosen in zip(states, tokens, strict=True):  # the logits of all rows would need much memory
-            logits = functional.linear(row, weight).index_fill_(-1, torch.tensor(ids, device=row.device), -torch.inf)
-            rows.append(logits.gather(-1, chosen[:, None])[:, 0] - logits.logsumexp(-1))
+            logits = functional.linear(row, weight).float().index_fill_(-1, ids, -torch.inf)
+            # Rounded to 16 bits, a logit is off by up to 0.06, which would be much for a likely token.
+            own = (row.float() * weight[chosen].float()).sum(-1)
+            logits.scatter_(-1, chosen[:, None], own[:, None])
+            rows.append(own - logits.logsumexp(-1))
         return torch.stack(rows)
 
     def _attend(
@@ -116,11 +120,11 @@ class ConvertedAttention:
         scale, shift = (self._weight(f"{name}/layer_norm/{part}") for part in ("gamma", "beta"))
         return functional.layer_norm(states, scale.shape, scale, shift)
 
-    def _weight(self, name: str) -> torch.Tensor:
+    def _weight(self, name: str, *, keep: bool = False) -> torch.Tensor:
         if (kept := self._kept.get(name)) is not None:
             return kept
         weight: torch.Tensor = self._weights.tensor(name).to(self._device, self._dtype)
-        if self._device.type != "cpu":
+        if keep or self._device.type != "cpu":
             self._kept[name] = weight
         return weight
 

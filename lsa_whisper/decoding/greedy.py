@@ -10,14 +10,14 @@ import torch
 from torch import distributed
 from torch.nn import functional
 
-from lsa_whisper.decoding.decoder import GIVEN_UP, TOKENS_PER_S, ends_in_copies, token_limit
 from lsa_whisper.decoding.no_speech import NEVER_SILENT, NoSpeechRule
 from lsa_whisper.decoding.rules import DecodingRules
+from lsa_whisper.decoding.text_limits import GIVEN_UP, TOKENS_PER_S, ends_in_copies, token_limit
 
 _CHECK_EVERY = 8  # steps between two checks for finished rows (each check makes a GPU wait)
 FoundTexts = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 """Tokens and log-probabilities ``(batch, n)``, and the probability of no speech ``(batch,)``. Rows that end early are
-filled with the end of text, behind :data:`~lsa_whisper.decoding.decoder.GIVEN_UP` where they were given up."""
+filled with the end of text, behind :data:`~lsa_whisper.decoding.text_limits.GIVEN_UP` where they were given up."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Search:
     usual_per_s: float = TOKENS_PER_S
 
     def limits(self, durations_s: torch.Tensor, positions: int, most_per_s: float | None = None) -> list[int]:
-        """Return the most tokens of each window (see :func:`~lsa_whisper.decoding.decoder.token_limit`)."""
+        """Return the most tokens of each window (see :func:`~lsa_whisper.decoding.text_limits.token_limit`)."""
         length, most_per_s = self.prompts.shape[1], most_per_s or self.tokens_per_s
         return [token_limit(s, length, positions, most_per_s) for s in durations_s.tolist()]
 

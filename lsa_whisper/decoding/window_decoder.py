@@ -13,9 +13,10 @@ from lsa_whisper.audio.speech_energy import silence_of
 from lsa_whisper.checkpoint import Checkpoint, ConvertedCheckpoint, decoder_prompt, language_tokens
 from lsa_whisper.decoding.batches import Batches
 from lsa_whisper.decoding.cross_attention import Weights, mean_in_step
-from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, token_limit, tokens_per_s, usual_tokens_per_s
+from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser
 from lsa_whisper.decoding.no_speech import NoSpeechRule
 from lsa_whisper.decoding.style import DecodingStyle
+from lsa_whisper.decoding.text_limits import token_limit, tokens_per_s, usual_tokens_per_s
 from lsa_whisper.decoding.token_times import Span, token_times
 from lsa_whisper.errors import CheckpointError
 

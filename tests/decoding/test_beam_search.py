@@ -11,10 +11,10 @@ import torch
 from tiny_whisper import CONTEXT_S, voice
 
 from lsa_whisper import chat, checkpoint
-from lsa_whisper.decoding.beam_search import beam_search, guarded_search, is_nearly_right
-from lsa_whisper.decoding.decoder import token_limit
+from lsa_whisper.decoding.beam_search import beam_search, guarded_search
 from lsa_whisper.decoding.greedy import Search, greedy_search
 from lsa_whisper.decoding.style import DecodingStyle
+from lsa_whisper.decoding.text_limits import is_nearly_right, token_limit
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.transcription import Transcriber, TranscriptionOptions
@@ -167,7 +167,7 @@ def test_the_text_of_several_beams_is_taken_where_it_is_nearly_right(ending, mon
     means = beam_logprobs.sum(dim=1) / (1 + (beams != end).sum(dim=1))
     limits = [token_limit(s, len(decoder.prompt), ending.model.config.max_target_positions) for s in LENGTHS_S]
     for least in (-torch.inf, means.median().item(), torch.inf):
-        monkeypatch.setattr("lsa_whisper.decoding.beam_search.NEARLY_RIGHT_LOGPROB", least)
+        monkeypatch.setattr("lsa_whisper.decoding.text_limits.NEARLY_RIGHT_LOGPROB", least)
         _, (tokens, scores, _) = searched(decoder, LENGTHS_S, guarded_search, beams=4)
         for row, mean in enumerate(means.tolist()):
             found = text(beams[row].tolist(), end)
@@ -192,7 +192,7 @@ def test_a_text_that_repeats_itself_or_has_no_end_is_not_nearly_right():
 def test_both_engines_follow_the_same_texts(ending, tmp_path, monkeypatch, least):
     from lsa_whisper.decoding.ctranslate2_engine import CTranslate2Decoder
 
-    monkeypatch.setattr("lsa_whisper.decoding.beam_search.NEARLY_RIGHT_LOGPROB", least)
+    monkeypatch.setattr("lsa_whisper.decoding.text_limits.NEARLY_RIGHT_LOGPROB", least)
     ending.model.save_pretrained(shutil.copytree(ending.path, tmp_path / "ending"))
     loaded = checkpoint.load(tmp_path / "ending")
     converted = checkpoint.load_converted(checkpoint.export(loaded.path, tmp_path / "ct2", to="ct2"))

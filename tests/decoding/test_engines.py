@@ -19,7 +19,7 @@ from lsa_whisper.audio.speech_energy import find_speech
 from lsa_whisper.audio.speech_windows import pack_windows
 from lsa_whisper.decoding.assisted import AssistedDecoder
 from lsa_whisper.decoding.cross_attention import alignment_heads, cross_attention
-from lsa_whisper.decoding.decoder import token_limit
+from lsa_whisper.decoding.text_limits import token_limit
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import CheckpointError, LsaWhisperError, MissingExtraError
 from lsa_whisper.transcription import transcribe

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from tiny_whisper import build_checkpoint, voice
 
 from lsa_whisper import checkpoint
-from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken, tokens_per_s
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
 from lsa_whisper.decoding.style import DecodingStyle
+from lsa_whisper.decoding.text_limits import tokens_per_s
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.decoding.two_texts import likelier_text, likelier_texts
 from lsa_whisper.decoding.window_decoder import LastEncoded

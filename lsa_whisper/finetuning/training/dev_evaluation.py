@@ -17,7 +17,7 @@ from transformers.integrations import TensorBoardCallback, get_reporting_integra
 from lsa_whisper import manifest
 from lsa_whisper.checkpoint import Checkpoint, fit_generation_config
 from lsa_whisper.dataset import WindowDataset
-from lsa_whisper.decoding.decoder import TOKENS_PER_S
+from lsa_whisper.decoding.text_limits import TOKENS_PER_S
 from lsa_whisper.errors import ManifestError, MissingExtraError, RecipeError
 from lsa_whisper.finetuning.compare_runs.training_runs import higher_is_better
 from lsa_whisper.finetuning.recipe import DataSettings, EvaluationSettings, Recipe

@@ -19,10 +19,11 @@ from lsa_whisper import manifest
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
 from lsa_whisper.dataset import WindowDataset
-from lsa_whisper.decoding.decoder import TOKENS_PER_S, SegmentParser, token_limit
+from lsa_whisper.decoding.decoder import SegmentParser
 from lsa_whisper.decoding.greedy import Search, greedy_search
 from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.decoding.style import DecodingStyle
+from lsa_whisper.decoding.text_limits import TOKENS_PER_S, token_limit
 from lsa_whisper.finetuning.distributed.division import layers_are_sharded, root_unsharded
 from lsa_whisper.finetuning.settings.sections import SCORES
 from lsa_whisper.labels import Labels, decode

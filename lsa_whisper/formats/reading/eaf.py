@@ -163,8 +163,8 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     media = list(root.iter("MEDIA_DESCRIPTOR"))
     skipped_ms = sum(map(_origin_ms, media[:1]))
     with without_damaged_times(source.notes):
-        times = [(name, _time_ms(slot.get("TIME_VALUE"), name, line)) for name, slot in _named(root, "TIME_SLOT")]
-    slots = {name: None if time_ms is None else time_ms + skipped_ms for name, time_ms in times}
+        times = ((name, slot.get("TIME_VALUE")) for name, slot in _named(root, "TIME_SLOT"))
+        slots = {name: _time_ms(value, name, line, skipped_ms) for name, value in times}
     tiers = dict(_named(root, "TIER"))
     annotations: _Annotations = {}
     for tier_name, tier in tiers.items():
@@ -186,13 +186,12 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
 
 
 def _named(root: Element, tag: str) -> Iterator[tuple[str, Element]]:
-    name = f"{tag}_ID" if tag != "LINGUISTIC_TYPE" else "LINGUISTIC_TYPE_ID"
-    return ((node.get(name, ""), node) for node in root.iter(tag))
+    return ((node.get(f"{tag}_ID", ""), node) for node in root.iter(tag))
 
 
-def _time_ms(value: str | None, name: str, line: Callable[[str], str]) -> int | None:
+def _time_ms(value: str | None, name: str, line: Callable[[str], str], skipped_ms: int) -> int | None:
     if value is None or (re.fullmatch(r"[0-9]{1,10}", value) and int(value) <= MAX_DURATION_S * 1000):
-        return None if value is None else int(value)
+        return None if value is None else int(value) + skipped_ms
     span_of_seconds(f"{value[:30]} ms", 0, line(name))  # which names it
     return None
 
@@ -214,10 +213,8 @@ def _add_missing(
     if missing:
         slots.update(dict.fromkeys(slot for slot, _ in missing))
         slot, name = missing[0]
-        source.notes.append(
-            f"time slots that are named but missing: {len(dict(missing))}, first {slot} of annotation {name} at "
-            f"{line(name)}"
-        )
+        first = f"first {slot} of annotation {name} at {line(name)}"
+        source.notes.append(f"time slots that are named but missing: {len(dict(missing))}, {first}")
 
 
 def _interpolate(slots: dict[str, int | None], annotations: _Annotations, source: Source) -> None:
@@ -272,8 +269,7 @@ def _text_tiers(
         own = re.sub(r"[_-][^_-]+\Z", "", name) if own_text else name
         speaker = tier.get("PARTICIPANT") or name.partition("@")[2] or own
         parent = _utterance_tier(name, parents, replaced)
-        if name in codes and parent == name:
-            parent = _tier_of(speaker, tiers, codes)
+        parent = _tier_of(speaker, tiers, codes) if name in codes and parent == name else parent
         yield TextTier(name, speaker, by_tier[name], "utterance" if root else "", parent, ignored=name in replaced)
 
 
@@ -294,8 +290,7 @@ def _is_text(name: str, parents: Mapping[str, str | None]) -> bool:
 
 def _utterance_tier(name: str, parents: Mapping[str, str | None], replaced: set[str | None]) -> str:
     """Return the name of the speaker's tier that the tier ``name`` depends on."""
-    seen: set[str] = set()
-    above = name
+    seen, above = set[str](), name
     while (parent := parents.get(above)) and parent not in seen:
         seen.add(parent)
         above = parent

@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, DecodedSegment, DecodedWindow
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.decoding.partial import WindowResult
+from lsa_whisper.decoding.text_limits import NEARLY_RIGHT_LOGPROB
 from lsa_whisper.labels.token_words import without_codes
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.long_form.repair import mean_logprob

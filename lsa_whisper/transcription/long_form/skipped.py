@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
 from lsa_whisper.audio.speech_energy import FRAME_S, silence_of
-from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, DecodedSegment, DecodedWindow
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
+from lsa_whisper.decoding.text_limits import NEARLY_RIGHT_LOGPROB
 from lsa_whisper.labels import begins_word, in_speaker_code, letters_of
 from lsa_whisper.labels.canonical import LABEL_TERMINATORS
 from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, WindowPart
