@@ -101,8 +101,9 @@ class TranscriptionOptions:
     transformers alone; five take about two to three times as long as one."""
     second_text: bool = True
     """Whether the text of a stock model that is asked for disfluencies is compared with its fluent text. Without,
-    ``ct2`` takes a fifth less time, and makes 3 to 4 % more word errors in 76 clips (whisper-base, int8), and as many
-    in a conversation of ten minutes."""
+    ``ct2`` takes a fifth less time (whisper-base, int8). Of 24 recordings of about 25 people, word errors without
+    disfluencies are then 22.8 % instead of 21.2 %; in 76 clips 382 instead of 373 of 1,201, and in a conversation of
+    ten minutes 115 instead of 121 of 1,027."""
     find_skipped: bool | None = None
     """Whether speech between two words that no word covers is decoded once more, in ``speech`` windows; ``None``: only
     if two or more beams are asked for."""

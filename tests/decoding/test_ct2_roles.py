@@ -114,7 +114,7 @@ def proposals(monkeypatch, set_threads):
 
         return original(rows, rules, ask)
 
-    monkeypatch.setattr("lsa_whisper.decoding.ctranslate2_engine.complete_rows", counted)
+    monkeypatch.setattr("lsa_whisper.decoding.ctranslate2_search.complete_rows", counted)
     return asked
 
 
