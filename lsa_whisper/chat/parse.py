@@ -91,7 +91,8 @@ def read(path: str | Path, *, strict: bool = False) -> Transcript:
     except OSError as error:
         raise ChatSyntaxError(f"cannot open it ({error.strerror}); check the path", path=str(path)) from error
     text, encoding = _decode(data)
-    if b"\0" in data and not encoding.startswith("utf-16") and not _BEGINNING.match(data):
+    is_text = source.suffix.lower() == ".cha" or encoding.startswith("utf-16") or _BEGINNING.match(data)
+    if b"\0" in data and not is_text:
         raise ChatSyntaxError("is a recording or a document, not text; name a transcript", path=str(path))
     transcript = parse(text, path=str(path), strict=strict)
     transcript.encoding = encoding
