@@ -101,7 +101,7 @@ _GROUPS = {
     default=None,
     help="Look for speech that the model left out, and transcribe it; default: if --beams is 2 or more.",
 )
-@click.option("--draft", type=MODEL, help="Small checkpoint for speculative decoding; same text.")
+@click.option("--draft", type=MODEL, help="Small checkpoint for speculative decoding; the text is that of --beams 1.")
 @click.option(
     "--wor/--nowor", "word_times", default=None, help="Write the time of each word; default: only with --speakers."
 )

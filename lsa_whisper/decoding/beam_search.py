@@ -61,10 +61,8 @@ def guarded_search(
     rest = replace(search, prompts=search.prompts[rows])
     ((greedy, greedy_logprobs, _),) = greedy_search(model, hidden[rows], [rest], durations_s[rows])
     longer = max(0, greedy.shape[1] - tokens.shape[1])
-    tokens, logprobs = (
-        functional.pad(tokens, (0, longer), value=search.rules.end),
-        functional.pad(logprobs, (0, longer)),
-    )
+    tokens = functional.pad(tokens, (0, longer), value=search.rules.end)
+    logprobs = functional.pad(logprobs, (0, longer))
     tokens[rows], logprobs[rows] = search.rules.end, 0.0
     tokens[rows, : greedy.shape[1]], logprobs[rows, : greedy.shape[1]] = greedy, greedy_logprobs
     return tokens, logprobs, no_speech

@@ -16,13 +16,7 @@ import torch
 from lsa_whisper.checkpoint import ConvertedCheckpoint
 from lsa_whisper.decoding.ctranslate2_attention import ConvertedAttention
 from lsa_whisper.decoding.ctranslate2_search import CTranslate2Search, FoundRow
-from lsa_whisper.decoding.ctranslate2_steps import (
-    array_of,
-    in_one_batch,
-    inserted,
-    part_of,
-    storage_view,
-)
+from lsa_whisper.decoding.ctranslate2_steps import array_of, in_one_batch, inserted, part_of, storage_view
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.style import DecodingStyle
@@ -101,11 +95,9 @@ class CTranslate2Decoder(CTranslate2Search):
         self, rows: Sequence[FoundRow], hidden: Any, windows: Sequence[np.ndarray], *, with_times: bool = True
     ) -> list[DecodedWindow]:
         """Return the texts of rows, with token times if they are requested."""
-        passes = self._passes(hidden, windows, rows) if with_times else [([], row[1]) for row in rows]
-        parts = zip(rows, map(self._duration_s, windows), passes, strict=True)
-        return [
-            self._result(row[0], scores, duration_s, row[2], times_s) for row, duration_s, (times_s, scores) in parts
-        ]
+        told = self._times_and_scores(hidden, windows, rows) if with_times else [([], row[1]) for row in rows]
+        parts = zip(rows, map(self._duration_s, windows), told, strict=True)
+        return [self._result(row[0], scores, length_s, row[2], times_s) for row, length_s, (times_s, scores) in parts]
 
     def _encoded(self, windows: Sequence[np.ndarray]) -> Any:
         return self._last.encoded(windows, self._encode, inserted, self._input_s)
@@ -117,7 +109,7 @@ class CTranslate2Decoder(CTranslate2Search):
         # One after another takes no longer, and the attention of eight needs half a gigabyte in each layer of base.
         return in_one_batch([self._model.encode(storage_view(spectra[at : at + 1])) for at in range(len(windows))])
 
-    def _passes(
+    def _times_and_scores(
         self, hidden: Any, windows: Sequence[np.ndarray], rows: Sequence[FoundRow]
     ) -> list[tuple[list[Span], list[float]]]:
         """Return the start and end of each token in seconds, and the log-probabilities, of each row.

@@ -25,13 +25,7 @@ import numpy as np
 import torch
 
 from lsa_whisper.checkpoint import ConvertedCheckpoint
-from lsa_whisper.decoding.ctranslate2_steps import (
-    begin_logprob,
-    late_share,
-    logits_of_step,
-    part_of,
-    token_logprobs,
-)
+from lsa_whisper.decoding.ctranslate2_steps import begin_logprob, late_share, logits_of_step, part_of, token_logprobs
 from lsa_whisper.decoding.no_speech import NoSpeechRule
 from lsa_whisper.decoding.roles import speaker_codes
 from lsa_whisper.decoding.rules import DecodingRules, allowed_tokens

@@ -167,9 +167,7 @@ def _written(
     if prompt and not checkpoint.reads_previous_text(loaded.tokenizer):
         raise CheckpointError(f"{loaded.path}: its vocabulary has no place for a prompt; leave out `prompt`")
     own = decoding_style(loaded, style, spoken)
-    own = (own if second else replace(own, second=None)).given(prompt, words)
-    if beams:
-        own = replace(own, beams=beams, second=own.second and replace(own.second, beams=beams))
+    own = (own if second else replace(own, second=None)).given(prompt, words, beams)
     return {"style": own, "word_times": word_times or not own.timestamps or own.is_stock}
 
 

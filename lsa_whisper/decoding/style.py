@@ -19,7 +19,6 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _TESTED = ("eng",)
 """Languages in which stock models write verbatim if nothing else is asked for."""
 
-
 STOCK_BEAMS = 3
 """Texts of a window that are followed where a stock model writes verbatim.
 
@@ -61,13 +60,14 @@ class DecodingStyle:
         """All that the decoder reads before the text of the previous window."""
         return f"{self.prompt.strip()} {self.labels.prompt}".strip()
 
-    def given(self, prompt: str, words: Sequence[str]) -> DecodingStyle:
-        """Return the style, and its second one, with a prompt of the user and words that may be spoken.
+    def given(self, prompt: str, words: Sequence[str], beams: int | None = None) -> DecodingStyle:
+        """Return the style, and its second one, with a prompt of the user, words that may be spoken, and beams.
 
-        With such words, one text is followed, since an engine has to choose each of its tokens by them.
+        With such words, one text is followed unless the user names a number: each of its tokens is chosen by them.
         """
-        second = self.second and self.second.given(prompt, words)
-        return replace(self, prompt=prompt, words=tuple(words), beams=1 if words else self.beams, second=second)
+        second = self.second and self.second.given(prompt, words, beams)
+        beams = beams or (1 if words else self.beams)
+        return replace(self, prompt=prompt, words=tuple(words), beams=beams, second=second)
 
     def before(self, prompt: list[int], tokenizer: Any, settings: Any, previous: str, positions: int) -> list[int]:
         """Return a decoder prompt behind the prompts of the user and the labels, and the text of the previous window.

@@ -45,14 +45,14 @@ def is_loop(tokens: Sequence[int], usual: int) -> bool:
     return len(tokens) > usual and ends_in_copies(tokens[:usual])
 
 
-def ends_in_copies(tokens: Sequence[int]) -> bool:
-    """Return whether a text ends in at least four copies of the same tokens, and 32 tokens together.
+def ends_in_copies(tokens: Sequence[int], least: int = _COPIED_TOKENS) -> bool:
+    """Return whether a text ends in at least four copies of the same tokens, and ``least`` tokens together.
 
     >>> ends_in_copies([5, *[7, 8] * 16]), ends_in_copies([7, 8] * 15), ends_in_copies([*range(11)] * 3)
     (True, False, False)
     """
     for period in range(1, _LONGEST_COPY + 1):
-        copied = max(_COPIES * period, _COPIED_TOKENS)
+        copied = max(_COPIES * period, least)
         tail = tokens[-copied:]
         if len(tail) == copied and tail[period:] == tail[:-period]:
             return True
@@ -65,13 +65,7 @@ def has_copies(tokens: Sequence[int]) -> bool:
     >>> has_copies([5, *[7, 8] * 4, 9]), has_copies([7, 8] * 3)
     (True, False)
     """
-    for period in range(1, min(_LONGEST_COPY, len(tokens) // _COPIES) + 1):
-        same = 0
-        for token, before in zip(tokens[period:], tokens, strict=False):
-            same = same + 1 if token == before else 0
-            if same == (_COPIES - 1) * period:
-                return True
-    return False
+    return any(ends_in_copies(tokens[:end], 0) for end in range(_COPIES, len(tokens) + 1))
 
 
 def tokens_per_s(style: DecodingStyle) -> float:

@@ -93,12 +93,12 @@ class TranscriptionOptions:
     """Mean log-probability above which the text of such a window is kept; ``None`` keeps none. In a very quiet
     recording, no text below it is kept, unless one of the two thresholds is ``None``, or the first is 1."""
     draft: str | Path | None = None
-    """A small checkpoint with the same vocabulary for speculative decoding (transformers only): same text, less time
-    for a large model on a GPU."""
+    """A small checkpoint with the same vocabulary for speculative decoding (transformers only): the text of greedy
+    decoding in less time, for a large model on a GPU."""
     beams: int | None = None
     """How many texts of a window are followed at once, at least 1; the best is taken where it is nearly right. One is
     greedy decoding. ``None``: three where a stock model is asked for disfluencies, else one. Other numbers are for
-    transformers alone; five take about two to three times as long as one."""
+    transformers alone; five take about twice as long as one."""
     second_text: bool = True
     """Whether the text of a stock model that is asked for disfluencies is compared with its fluent text. Without,
     ``ct2`` takes a fifth less time (whisper-base, int8). Of 24 recordings of about 25 people, word errors without
@@ -131,7 +131,7 @@ class TranscriptionOptions:
         if self.beams is not None and not 1 <= self.beams <= MAX_BEAMS:
             yield f"beams {self.beams}: give 1 to {MAX_BEAMS} texts to compare, such as 5"
         elif self.compares_texts and self.engine in ENGINES and self.engine != "transformers":
-            yield f"the engine {self.engine} takes no number of beams; leave it out, or use transformers"
+            yield f"the engine {self.engine} takes no number of beams but 1; leave it out, or use transformers"
         elif self.compares_texts and self.draft is not None:
             yield "a draft model speeds up greedy decoding; leave it out, or the beams"
         if self.find_skipped and self.windows == "sequential":

@@ -268,6 +268,13 @@ def test_a_finished_transcript_is_known_by_what_changes_it(visit, scripted, tmp_
     assert len({digest(**change) for change in changes}) == 4
     stock = shutil.copytree(scripted, tmp_path / "stock", ignore=shutil.ignore_patterns("lsa_whisper.json"))
     assert digest() == digest(second_text=False) and digest(stock) != digest(stock, second_text=False)
+    assert digest(stock) != digest(stock, beams=1) == digest(stock, draft="small")
+
+
+def test_words_that_may_be_spoken_are_looked_for_in_one_text_unless_more_are_asked_for(scripted):
+    style = DecodingStyle(checkpoint.load(scripted).labels, beams=3)
+    assert style.given("", ()).beams == 3
+    assert style.given("", ("Ann",)).beams == 1 and style.given("", ("Ann",), 5).beams == 5
 
 
 def test_the_header_says_what_differs_from_the_default(visit, scripted):

@@ -99,7 +99,7 @@ class TranscriberSpec:
         }
         settings |= {} if self.options.retraces else {"retraces": "as written"}
         of_stock = {} if self.options.second_text else {"second_text": "no"}
-        of_stock |= {"greedy": "yes"} if self.options.beams == 1 else {}
+        of_stock |= {"greedy": "yes"} if self.options.beams == 1 or self.options.draft else {}
         settings |= of_stock if of_stock and is_stock(read_writing(self.model)) else {}
         settings |= {"channels": self.options.channels} if self.options.channels != "mix" else {}
         settings |= {"turns": turns.name, "who": digest_inputs(RecordingIdentity.of(turns), "", {})} if turns else {}
