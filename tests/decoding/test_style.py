@@ -49,13 +49,16 @@ def test_each_prompt_has_fillers_of_its_language(language):
 
 
 def test_a_stock_model_is_asked_in_english_only_unless_told_otherwise(stock):
-    fluent, labels = DecodingStyle(Labels("fluent"), is_stock=True), Labels("verbatim", prompt=VERBATIM_PROMPTS["eng"])
-    second = dataclasses.replace(fluent, is_compared=True)
+    fluent = DecodingStyle(Labels("fluent"), is_stock=True, beams=3)
+    labels, second = (
+        Labels("verbatim", prompt=VERBATIM_PROMPTS["eng"]),
+        dataclasses.replace(fluent, beams=1, is_compared=True),
+    )
     asked = DecodingStyle(labels, timestamps=False, is_stock=True, beams=3, second=second)
     assert decoding_style(stock, None, "eng").labels.prompt == asked.labels.prompt
     assert decoding_style(stock, None, "eng") == decoding_style(stock, "verbatim", "eng") == asked
     for style, language in ((None, "spa"), (None, "und"), ("fluent", "eng")):
-        assert decoding_style(stock, style, language) == DecodingStyle(Labels("fluent"), is_stock=True)
+        assert decoding_style(stock, style, language) == fluent
     assert decoding_style(stock, "verbatim", "spa").labels.prompt == VERBATIM_PROMPTS["spa"]
     with pytest.raises(CheckpointError, match=r"writes verbatim in deu, eng, .* not in fin; choose fluent"):
         decoding_style(stock, "verbatim", "fin")

@@ -88,7 +88,7 @@ class TranscriberSpec:
         """
         settings = {name: str(getattr(self.options, name)) for name in _IN_DIGEST}
         settings |= {
-            "beams": str(self.options.beams or 1),  # None stands for more of a stock model
+            "beams": str(1 if self.options.draft else self.options.beams or "usual"),
             "language": str(self.options.language) if self.options.depends_on_recording else self.options.chat_language,
             "version": __version__,
             "name": Path(self.model).name,
@@ -98,9 +98,8 @@ class TranscriberSpec:
             name: str(value) for name in ("style", "prompt", "words", "roles") if (value := getattr(self.options, name))
         }
         settings |= {} if self.options.retraces else {"retraces": "as written"}
-        of_stock = {} if self.options.second_text else {"second_text": "no"}
-        of_stock |= {"greedy": "yes"} if self.options.beams == 1 or self.options.draft else {}
-        settings |= of_stock if of_stock and is_stock(read_writing(self.model)) else {}
+        if not self.options.second_text and is_stock(read_writing(self.model)):
+            settings |= {"second_text": "no"}
         settings |= {"channels": self.options.channels} if self.options.channels != "mix" else {}
         settings |= {"turns": turns.name, "who": digest_inputs(RecordingIdentity.of(turns), "", {})} if turns else {}
         settings |= diarizer
