@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import result
-from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, vad
+from lsa_whisper.audio import Recording, vad
 from lsa_whisper.audio.speech_energy import SpeechActivity
 from lsa_whisper.chat import Utterance, utterance
 from lsa_whisper.timespan import TimeSpan
@@ -43,7 +43,7 @@ def transcribed(transcriber: Transcriber, path: Path, detector: str) -> Transcri
     """Return the output for a recording."""
     recording = Recording.open(path)
     written = transcriber.transcribe(recording).transcript.utterances
-    speech = vad.detect_speech(detector, recording.stream(), SAMPLE_RATE_HZ)
+    speech = vad.detect_speech(detector, recording.stream())
     words = tuple((each.span, tuple(each.word_times)) for each in written if each.span)
     return Transcribed(words, speech, int(recording.duration_s * 1000))
 

@@ -50,7 +50,7 @@ def right_text(recording: Repeated) -> str:
 def ours(recording: Repeated, *, together: bool) -> str:
     """Return what our rules leave of the right text; a loop is cut at once, without decoding it again."""
     sound = Recording.open(recording.path)
-    speech = vad.detect_speech("either", sound.stream(), SAMPLE_RATE_HZ)
+    speech = vad.detect_speech("either", sound.stream())
     whole = TimeSpan(0, round(1000 * sound.duration_s))
     segments = tuple(DecodedSegment(f"{text}.", start_s, end_s, -0.1) for text, start_s, end_s in recording.texts)
     if together:

@@ -49,7 +49,7 @@ def made_on(packages: tuple[str, ...]) -> dict[str, Any]:
         "date": date.today().isoformat(),
         "device": _device(),
         "machine": machine(),
-        "versions": {package: _version(package) for package in packages},
+        "versions": {package: version_of(package) for package in packages},
     }
 
 
@@ -70,7 +70,8 @@ def _device() -> str:
     return str(torch.cuda.get_device_name()) if torch is not None and torch.cuda.is_available() else "cpu"
 
 
-def _version(package: str) -> str | None:
+def version_of(package: str) -> str | None:
+    """Return the installed version of a package, ``None`` if there is none."""
     try:
         return version(package)
     except PackageNotFoundError:

@@ -177,6 +177,11 @@ def contents(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+def contents_but_confidences(folder):
+    """Return every file below a folder but the confidences, which every transcript has."""
+    return {name: data for name, data in contents(folder).items() if not name.endswith(".confidences.json")}
+
+
 def shown(folder):
     """Return what a user sees below a folder: no hidden file, and no unfinished run."""
     found = contents(folder).items()

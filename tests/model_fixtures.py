@@ -1,9 +1,13 @@
-"""Fixtures of the tests that decode: a random model, one that writes a fixed text, and a recording with two turns."""
+"""What the tests that decode use: a random model, one that writes a fixed text, and a recording with two turns."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import pytest
 from tiny_whisper import build_checkpoint, silence, teach, voice
+
+from lsa_whisper.decoding.partial import PartialDecoding
 
 DISFLUENT = "<|0.20|>&-um I [/] I [/] I [/] I want it .<|1.60|><|1.80|>the cat [//] the dog sat .<|2.40|>"
 
@@ -40,3 +44,17 @@ def energy_vad(monkeypatch):
 
     detect = vad.detect_speech
     monkeypatch.setattr(vad, "detect_speech", lambda name, *more: detect({"either": "energy"}.get(name, name), *more))
+
+
+@contextmanager
+def stopped_with_results(count=None):
+    """Expect a call to end, as by Ctrl-C, after it has stored the first results: of a batch ``count``, or all."""
+    append = PartialDecoding.append
+
+    def stop(self, results):
+        append(self, results[:count])
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(PartialDecoding, "append", stop)
+        yield

@@ -12,11 +12,7 @@ from pathlib import Path
 import torch
 
 from tests import calls
-
-
-class StoppedError(Exception):
-    """Stands for a run that is killed right after a checkpoint."""
-
+from tests.training_run import StoppedError
 
 HANGS_AFTER_S = 1200
 """A rank whose training takes longer prints where it is, and ends."""

@@ -61,6 +61,20 @@ def press(page, *keys):
     settled(page)
 
 
+def drag_end(page, canvas, end_ms, pixels, down=40):
+    """Drag the end that is shown at ``end_ms``, ``down`` pixels below a canvas's upper edge, to the left."""
+    start, end = page.evaluate(
+        "import(new URL('page/waveform.js', location)).then(({ view }) => [view.start, view.end])"
+    )
+    box = page.locator(canvas).bounding_box()
+    x, y = box["x"] + (end_ms - start) / (end - start) * box["width"], box["y"] + down
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - pixels, y, steps=4)
+    page.mouse.up()
+    settled(page)
+
+
 def type_text(page, text):
     page.keyboard.press("Enter")
     page.keyboard.press("Control+a")

@@ -6,7 +6,7 @@ import importlib
 import os
 import shutil
 import subprocess
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, requires
 from typing import Any
 
 import torch
@@ -14,6 +14,7 @@ from packaging.requirements import Requirement
 
 from benchmarks.gpu.record import Record
 from benchmarks.gpu.setting import Setting
+from benchmarks.result import version_of
 from lsa_whisper.system import machine
 
 NEEDED = (
@@ -52,14 +53,6 @@ def failure(module: str) -> str | None:
     except Exception as error:  # some load GPU libraries on import
         return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
     return None
-
-
-def version_of(package: str) -> str | None:
-    """Return the installed version of a package, ``None`` if there is none."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def unmet_requirements(package: str) -> list[str]:

@@ -24,7 +24,7 @@ from lsa_whisper.align.anchors import (
 from lsa_whisper.align.model import AlignmentHeads, AlignmentModel, spoken_places, token_spans
 from lsa_whisper.align.ranges import SKIP, SKIP_UNRECOGNIZED, Scores, WordRange, borders, divide
 from lsa_whisper.align.text import TextWord, TokenizedText, text_tokens, text_words, word_key
-from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, vad
+from lsa_whisper.audio import Recording, vad
 from lsa_whisper.audio.speech_energy import SpeechActivity
 from lsa_whisper.audio.speech_windows import pack_windows
 from lsa_whisper.chat import Utterance
@@ -90,7 +90,7 @@ class Aligner:
         run can resume; ``progress`` is called with the number of seconds that are done.
         """
         words = text_words(utterances)
-        speech = vad.detect_speech(self._detector, recording.stream(), SAMPLE_RATE_HZ)
+        speech = vad.detect_speech(self._detector, recording.stream())
         sections = find_sections(utterances, words, int(recording.duration_s * 1000))
         windows = [self._windows(section, speech, recording.duration_s) for section in sections]
         # Inside a bullet the text is known; free transcription is needed to divide it among several windows only.

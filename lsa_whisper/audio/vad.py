@@ -39,10 +39,10 @@ _numbers: list[int] = []
 """For each recording that is heard now, how many threads torch had before."""
 
 
-def detect_speech(name: str, blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> SpeechActivity:
+def detect_speech(name: str, blocks: Iterable[npt.NDArray[np.float32]]) -> SpeechActivity:
     """Return the speech in a recording.
 
-    ``name`` is one of :data:`DETECTORS`; the blocks are float32 mono samples, ``(n,)`` each.
+    ``name`` is one of :data:`DETECTORS`; the blocks are float32 mono samples at 16 kHz, ``(n,)`` each.
 
     Raises:
         LsaWhisperError: There is no such detector, or its model is not installed.
@@ -50,10 +50,8 @@ def detect_speech(name: str, blocks: Iterable[npt.NDArray[np.float32]], rate_hz:
     if name not in DETECTORS:
         raise LsaWhisperError(f"voice activity detector {name!r} is not known; choose {', '.join(DETECTORS)}")
     if name == "energy":
-        return find_speech(blocks, rate_hz)
-    if rate_hz != _RATE_HZ:
-        raise LsaWhisperError(f"silero expects {_RATE_HZ} Hz, not {rate_hz}; use --vad energy")
-    levels = EnergyMeter(rate_hz)
+        return find_speech(blocks, _RATE_HZ)
+    levels = EnergyMeter(_RATE_HZ)
     probabilities = np.fromiter(_probabilities(levels.measure(blocks)), np.float32)
     level = levels.smoothed()
     # The model's chunks last 32 ms, frames 20 ms: a frame gets the probability of the chunk around its middle.

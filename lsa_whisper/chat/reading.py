@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
@@ -42,6 +43,20 @@ class Event:
         """Return the event ``by`` words later."""
         start, end = (None if at is None else at + by for at in (self.repair_start, self.repair_end))
         return replace(self, start=self.start + by, end=self.end + by, repair_start=start, repair_end=end)
+
+
+def innermost_kinds(events: Iterable[Event], words: int) -> list[Disfluency | None]:
+    """Return the class of the shortest disfluency around each of so many words.
+
+    >>> from lsa_whisper.chat import utterance
+    >>> found = innermost_kinds(utterance("PAR", "<the &-um dog> [//] the cat .").events(), 5)
+    >>> [kind.value if kind else None for kind in found]
+    ['revision', 'filled_pause', 'revision', None, None]
+    """
+    kinds: list[Disfluency | None] = [None] * words
+    for event in sorted(events, key=lambda event: event.start - event.end):  # the longest first, the shortest last
+        kinds[event.start : event.end] = [event.kind] * (event.end - event.start)
+    return kinds
 
 
 class Reading:

@@ -40,6 +40,11 @@ def is_local(path: str | Path) -> bool:
     return owner in _OUR_FOLDERS or Path(owner).is_dir()
 
 
+def absolute_model(model: str | Path) -> str | Path:
+    """Return the folder of a model by its whole path, for whoever runs in another folder; a hub name as it is."""
+    return Path(model).absolute() if is_local(model) else model
+
+
 def read_metadata(folder: Path) -> dict[str, Any]:
     """Return what this package wrote about the model in a folder; empty for a model from elsewhere.
 

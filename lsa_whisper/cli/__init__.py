@@ -3,14 +3,13 @@
 A command's parameters are its function's parameters, by name; ``VERBS`` names it.
 """
 
-from lsa_whisper.cli import evaluating, machine, preparing, training, transcribing, transcripts
+from lsa_whisper.cli import evaluating, preparing, training, transcribing, transcripts
 from lsa_whisper.cli.group import VERBS, function_of, main
 
 __all__ = [
     "VERBS",
     "evaluating",
     "function_of",
-    "machine",
     "main",
     "preparing",
     "training",

@@ -6,7 +6,6 @@ either root if only one folder has it. Names are only matched against the files 
 can reach files outside these folders.
 """
 
-from lsa_whisper.chat.files import is_transcript, list_transcripts
 from lsa_whisper.corpus.card import find_card, read_card
 from lsa_whisper.corpus.files import CLEANED_TEXT
 from lsa_whisper.corpus.listed import discover_listed, is_listed
@@ -19,8 +18,6 @@ __all__ = [
     "discover_listed",
     "find_card",
     "is_listed",
-    "is_transcript",
-    "list_transcripts",
     "read_card",
     "speaker_ids",
 ]

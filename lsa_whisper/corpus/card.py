@@ -24,7 +24,7 @@ _KNOWN = ("name", "language", "link", "licence", "roles", "splits")
 
 @dataclass(frozen=True)
 class Card:
-    """The used entries of a corpus card; the others (link, license, access) are for human readers.
+    """The used entries of a corpus card; the others (link, licence, access) are for human readers.
 
     Attributes:
         name: The corpus name in rows and speaker ids.

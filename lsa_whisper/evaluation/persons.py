@@ -59,16 +59,11 @@ def persons_of(people: Mapping[str, frozenset[tuple[str, str]]], group: str = "a
 
 def _connected(people: Mapping[str, frozenset[tuple[str, str]]]) -> Sequence[str]:
     """Return a label of each recording that all recordings share which are linked by a person."""
-    label_of: dict[str, str] = {}
+    from scipy.cluster.hierarchy import DisjointSet  # half a second to load
+
+    groups = DisjointSet(people)
     holder: dict[tuple[str, str], str] = {}
-
-    def root(key: str) -> str:
-        while label_of[key] != key:
-            key = label_of[key]
-        return key
-
     for key, own in people.items():
-        label_of[key] = key
         for person in own:
-            label_of[root(holder.setdefault(person, key))] = root(key)
-    return [root(key) for key in people]
+            groups.merge(key, holder.setdefault(person, key))
+    return [groups[key] for key in people]

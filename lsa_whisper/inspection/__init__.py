@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lsa_whisper.corpus import is_transcript, list_transcripts
+from lsa_whisper.chat.files import is_transcript, list_transcripts
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.inspection.problems import problems_report
 from lsa_whisper.inspection.survey import survey

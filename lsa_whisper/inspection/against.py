@@ -18,7 +18,7 @@ from statistics import median
 from typing import Any
 
 from lsa_whisper.chat import Transcript
-from lsa_whisper.corpus import list_transcripts
+from lsa_whisper.chat.files import list_transcripts
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.inspection.left_out import banner_lines
 from lsa_whisper.inspection.measure_names import measure_cell, measure_name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from functools import cache
 
 from lsa_whisper.chat.codes import UNTRANSCRIBED
@@ -163,16 +163,19 @@ def _repeats(words: list[str], on_purpose: Set[str]) -> list[str]:
 
 
 def rule_based_repeats(words: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the first word and the length of exact repeats; fillers (``&-um``) and pauses may stand between the copies.
+    """Return the first word and the length of exact repeats; fillers (``&-um``) and pauses may stand between them.
 
     >>> list(rule_based_repeats("I want &-um I want the the dog".split()))
     [(0, 2), (5, 1)]
     """
-    lowered = [word.casefold() for word in words]
-    at = 0
-    while at < len(words):
-        length = _repeat_at(lowered, at)
-        if length:
+    return repeats_from(words, _repeat_at)
+
+
+def repeats_from(words: Sequence[str], length_at: Callable[[list[str], int], int]) -> Iterator[tuple[int, int]]:
+    """Yield the first word and the length of each repeat that ``length_at`` finds at a place of the lowered words."""
+    lowered, at = [word.casefold() for word in words], 0
+    while at < len(lowered):
+        if length := length_at(lowered, at):
             yield at, length
         at += max(length, 1)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from lsa_whisper.labels.infer_marks import MAX_REPEAT_LENGTH, PLAIN_FILLERS, is_disfluent_repeat
+from lsa_whisper.labels.infer_marks import MAX_REPEAT_LENGTH, PLAIN_FILLERS, is_disfluent_repeat, repeats_from
 
 _WORD = re.compile(r"[^\W\d_](?:[\w':^]*[^\W_:^])?")
 _ENDED = re.compile(r"(.*?[^\W_:^'])(?:\.\.\.\??|\?!|[.?!])")
@@ -45,18 +45,12 @@ def restore_repetition_marks(text: str) -> str:
 
 
 def find_repeats(pieces: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the start and length of word sequences that are repeated; fillers and pauses may intervene.
+    """Return the start and length of word sequences that are repeated; fillers and pauses may intervene.
 
     >>> list(find_repeats("the the dog I want um I want.".split()))
     [(0, 1), (3, 2)]
     """
-    lowered = [piece.casefold() for piece in pieces]
-    at = 0
-    while at < len(lowered):
-        length = _length_at(lowered, at)
-        if length:
-            yield at, length
-        at += max(1, length)
+    return repeats_from(pieces, _length_at)
 
 
 def _length_at(lowered: Sequence[str], at: int) -> int:

@@ -105,8 +105,8 @@ def join(
     facts: Mapping[str, Any],
     hint: Callable[[Mapping[str, Mapping[str, float]]], str],
     assigned: Mapping[str, int],
-    shards: int = 0,
-    processes: int = 1,
+    shards: int,
+    processes: int,
 ) -> Prepared:
     """Write manifests, rejections, shards and summary from the sessions' results, and return their counts.
 
@@ -124,7 +124,7 @@ def join(
         counts = _write_manifests(paths, out)
         advice = hint(counts.rejections.as_dict())
         _require_segments(counts, out, skipped_files, advice, assigned)
-        notes = [*facts.get("notes", []), *session_notes(counts.facts), *([advice] if advice else [])]
+        notes = [*facts["notes"], *session_notes(counts.facts), *([advice] if advice else [])]
         skipped = [{"path": str(file.path), "reason": file.reason} for file in skipped_files]
         prepared = counts.prepared(out, options, skipped, notes)
         names = [*MANIFESTS, *_write_shards(counts, out, shards, processes)]

@@ -132,7 +132,7 @@ class Prepared:
         splits: Counts by split, as in ``prepared.json``.
         rejected: Utterances and seconds by reason.
         skipped_files: Files that were not used, and why.
-        notes: Notes on the splits.
+        notes: What the user should know of persons, splits, recordings and labels.
         spliced: Windows, hours and disfluencies of spliced speech; empty without splicing.
     """
 

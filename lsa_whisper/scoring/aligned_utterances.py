@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lsa_whisper.chat import Disfluency, Event
+from lsa_whisper.chat.reading import innermost_kinds
 from lsa_whisper.scoring.align import UNALIGNED, Alignment
 from lsa_whisper.scoring.counts import WordErrors
 from lsa_whisper.scoring.timing import WordSpan, word_spans
@@ -101,7 +102,9 @@ def aligned_utterances(
 def _columns(
     alignment: Alignment, reference: FileWords, hypothesis: FileWords, *, with_spans: bool
 ) -> list[AlignedColumn]:
-    reference_classes, hypothesis_classes = _classes(reference), _classes(hypothesis)
+    reference_classes, hypothesis_classes = (
+        innermost_kinds(side.events, len(side.words)) for side in (reference, hypothesis)
+    )
     spans = [word_spans(words) if with_spans else [None] * len(words.words) for words in (reference, hypothesis)]
     return [
         AlignedColumn(
@@ -126,14 +129,6 @@ def _operation(alignment: Alignment, column: int) -> str:
     if h == UNALIGNED:
         return "d"
     return "=" if alignment.equal[column] else "s"
-
-
-def _classes(words: FileWords) -> list[Disfluency | None]:
-    """Return, per word, its disfluency class: of nested events, that of the shortest."""
-    classes: list[Disfluency | None] = [None] * len(words.words)
-    for event in sorted(words.events, key=lambda event: event.start - event.end):
-        classes[event.start : event.end] = [event.kind] * (event.end - event.start)
-    return classes
 
 
 class _Places:

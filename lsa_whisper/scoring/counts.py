@@ -143,4 +143,10 @@ class Detections(Additive):
     @property
     def f1(self) -> float | None:
         """The harmonic mean of precision and recall; 0 when none is right, ``None`` when there is nothing to score."""
-        return ratio(2 * self.true_positives, 2 * self.true_positives + self.false_positives + self.false_negatives)
+        return ratio(*self.f1_fraction)
+
+    @property
+    def f1_fraction(self) -> tuple[int, int]:
+        """F1 as one fraction: 2 TP / (2 TP + FP + FN)."""
+        right = 2 * self.true_positives
+        return right, right + self.false_positives + self.false_negatives

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lsa_whisper.chat import Disfluency
-from lsa_whisper.scoring.counts import Detections, WordErrors
+from lsa_whisper.scoring.counts import WordErrors
 from lsa_whisper.scoring.file_scores import FileCounts
 
 Fraction = tuple[int, int]
@@ -36,17 +36,11 @@ def _errors(field: str) -> Callable[[FileCounts, Classes], Fraction]:
     return fraction
 
 
-def f1_fraction(detections: Detections) -> Fraction:
-    """Return F1 as one fraction: 2 TP / (2 TP + FP + FN)."""
-    right = 2 * detections.true_positives
-    return right, right + detections.false_positives + detections.false_negatives
-
-
 def class_f1(kind: Disfluency) -> Callable[[FileCounts, Classes], Fraction]:
     """Return the fraction of one class' F1; 0 / 0 if the system does not support the class."""
 
     def fraction(scores: FileCounts, supported_classes: Classes) -> Fraction:
-        return f1_fraction(scores.disfluency[kind]) if kind in supported_classes else (0, 0)
+        return scores.disfluency[kind].f1_fraction if kind in supported_classes else (0, 0)
 
     return fraction
 
@@ -82,18 +76,18 @@ METRICS = (
     Metric("disfluency_f1", "Disfluencies detected", "F1",
         "F1, the harmonic mean of precision and recall, over all disfluency classes that the system supports. 100 % is "
         "perfect.",
-        False, lambda scores, classes: f1_fraction(scores.disfluency.only(classes).together),
+        False, lambda scores, classes: scores.disfluency.only(classes).together.f1_fraction,
         over_supported_classes=True,
     ),
     Metric("timed_f1", "Disfluencies detected, by time", "timed F1",
         "The same, but a disfluency is detected if the system has one of its class that begins at the same time (by "
         "default within half a second), even if the words around it differ. Needs times in both transcripts.",
-        False, lambda scores, classes: f1_fraction(scores.timed.only(classes).together),
+        False, lambda scores, classes: scores.timed.only(classes).together.f1_fraction,
         over_supported_classes=True,
     ),
     Metric("boundary_f1", "Utterance boundaries", "boundary F1",
         "F1 of the positions at which utterances end. The end of a file does not count.",
-        False, lambda scores, _: f1_fraction(scores.boundaries),
+        False, lambda scores, _: scores.boundaries.f1_fraction,
     ),
     Metric("role_accuracy", "Speaker role accuracy", "role accuracy",
         "The share of aligned words that are attributed to a speaker of the same role (Target Child, Mother ...). Not "

@@ -45,10 +45,9 @@ def matched_gaps(reference: Sequence[int], hypothesis: Sequence[int], alignment:
 
 def _ranges(alignment: Alignment) -> tuple[list[int], list[int]]:
     """Return, per reference gap, the first and last hypothesis gap with no aligned word between."""
-    partners = alignment.to_hypothesis
+    partners, last = alignment.to_hypothesis, len(alignment.to_reference)
     before = np.concatenate(([0], np.where(partners == UNALIGNED, 0, partners + 1)))
-    after = np.concatenate((np.where(partners == UNALIGNED, len(alignment.to_reference), partners), [UNALIGNED]))
-    after[-1] = len(alignment.to_reference)
+    after = np.concatenate((np.where(partners == UNALIGNED, last, partners), [last]))
     return list(np.maximum.accumulate(before)), list(np.minimum.accumulate(after[::-1])[::-1])
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 _MAX_NAME_BYTES = 240
-_MAX_MISSED = 100  # times that a lock file was removed between two steps; more happen where no file can be
 """Most file systems allow 255."""
+_MAX_MISSED = 100  # times that a lock file was removed between two steps; more happen where no file can be
 _NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL}
 """What a file system without locks answers; files are still replaced as a whole there."""
 

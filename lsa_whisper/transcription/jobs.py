@@ -20,7 +20,7 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.chat.files import media_name
 from lsa_whisper.checkpoint.choice import choose_model
 from lsa_whisper.checkpoint.stored_labels import read_writing
-from lsa_whisper.checkpoint.verification import is_local
+from lsa_whisper.checkpoint.verification import absolute_model
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.decoding.expected_words import read_expected_words
 from lsa_whisper.decoding.style import coverage_of, decoding_style, is_stock
@@ -141,10 +141,10 @@ def transcribe(
     who = find_diarizer(speakers or "", speakers_model) or (Path(speakers).absolute() if speakers else None)
     outputs = OutputOptions((*split_formats(formats), *(FLUENT if also_fluent else ())), who, len(jobs) == 1)
     if options.draft is not None:
-        options = options.with_changes(draft=_absolute(options.draft))
+        options = options.with_changes(draft=absolute_model(options.draft))
     if notice := renaming_notice(jobs) if rename_media else "":
         print_progress(printable(notice))
-    spec = TranscriberSpec(_absolute(choose_model(model, device=options.device)), options)
+    spec = TranscriberSpec(absolute_model(choose_model(model, device=options.device)), options)
     spec.model_digest  # noqa: B018 -- a missing model must be reported before any recording is opened
     if review is not None:
         read_table(Path(review), REVIEW_COLUMNS)  # hours before it is written
@@ -271,7 +271,3 @@ def _describe(spec: TranscriberSpec, verbose: bool) -> None:
         )
     elif (sentence := coverage_of(model, style).sentence()) and not style.is_cleaned:  # asked to leave them out
         print_progress(f"NOTE: {sentence}")
-
-
-def _absolute(model: str | Path) -> str | Path:
-    return Path(model).absolute() if is_local(model) else model

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lsa_whisper.chat import Disfluency, Event, Transcript, Utterance
+from lsa_whisper.chat import Disfluency, Transcript, Utterance
+from lsa_whisper.chat.reading import innermost_kinds
 from lsa_whisper.decoding.confidences import Calibration, WordScores
 from lsa_whisper.transcription.assembly.assemble import ScoredTranscript
 from lsa_whisper.transcription.assembly.confidence import utterance_confidence
@@ -99,7 +99,7 @@ class TranscriptionResult:
 
 
 def _utterance(utterance: Utterance, scores: WordScores, calibration: Calibration) -> TranscribedUtterance:
-    kinds = _disfluencies(utterance.events(), len(scores))
+    kinds = innermost_kinds(utterance.events(), len(scores))
     words = tuple(
         TranscribedWord(
             text,
@@ -114,17 +114,3 @@ def _utterance(utterance: Utterance, scores: WordScores, calibration: Calibratio
     start_ms, end_ms = (span.start_ms, span.end_ms) if span else (None, None)
     confidence = utterance_confidence(scores, calibration)
     return TranscribedUtterance(utterance.speaker, utterance.text, start_ms, end_ms, words, confidence)
-
-
-def _disfluencies(events: Sequence[Event], words: int) -> list[Disfluency | None]:
-    """Return the shortest disfluency around each word.
-
-    >>> from lsa_whisper.chat import utterance
-    >>> found = _disfluencies(utterance("PAR", "<the &-um dog> [//] the cat .").events(), 5)
-    >>> [kind.value if kind else None for kind in found]
-    ['revision', 'filled_pause', 'revision', None, None]
-    """
-    kinds: list[Disfluency | None] = [None] * words
-    for event in sorted(events, key=lambda item: item.start - item.end):  # the longest first, the shortest last
-        kinds[event.start : event.end] = [event.kind] * (event.end - event.start)
-    return kinds

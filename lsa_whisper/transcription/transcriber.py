@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn, Unpack
 
-from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, vad
+from lsa_whisper.audio import Recording, vad
 from lsa_whisper.audio.speech_energy import SpeechActivity
 from lsa_whisper.chat.files import corpus_of, media_name
 from lsa_whisper.checkpoint import Checkpoint, ConvertedCheckpoint
@@ -229,7 +229,7 @@ class Transcriber:
                 turns = one_speaker(codes[at], int(recording.duration_s * 1000))
                 report = _part_of(progress, recording, at, len(codes))
                 part = partial.of_channel(at) if partial else None
-            speech = vad.detect_speech(self._options.vad, channel.stream(), SAMPLE_RATE_HZ)
+            speech = vad.detect_speech(self._options.vad, channel.stream())
             other = self._in_language_of(channel, speech)
             decoded = other._long_form.decode(channel, speech, partial=part, progress=report)
             tracks.append(other._assembled(channel, speech, decoded, turns))

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+from model_fixtures import stopped_with_results
 
 from lsa_whisper import chat
 from lsa_whisper.align import align_transcripts
 from lsa_whisper.align.transcripts import text_without_times
 from lsa_whisper.audio import Recording
-from lsa_whisper.decoding.partial import PartialDecoding
-from lsa_whisper.errors import AudioError, CorpusError, LsaWhisperError
+from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.timespan import TimeSpan
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -126,38 +126,21 @@ def test_plain_text_becomes_a_transcript(visit, known):
     assert [each.speaker for each in spoken[:2]] == ["ADU", "PAR"] and all(each.span for each in spoken)
 
 
-def test_a_killed_run_resumes_with_the_same_bytes(visit, monkeypatch):
+def test_a_killed_run_resumes_with_the_same_bytes(visit):
     align(visit / "a.cha", out=visit / "whole")
-    append = PartialDecoding.append
-
-    def killed(self, results):
-        append(self, results)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(PartialDecoding, "append", killed)
-    with pytest.raises(KeyboardInterrupt):
+    with stopped_with_results():
         align(visit / "a.cha", out=visit / "part")
     assert not (visit / "part" / "a.cha").exists()
-    monkeypatch.setattr(PartialDecoding, "append", append)
     align(visit / "a.cha", out=visit / "part")
     assert (visit / "part" / "a.cha").read_bytes() == (visit / "whole" / "a.cha").read_bytes()
     assert [path.name for path in (visit / "part").iterdir()] == ["a.cha"]
 
 
 def test_input_that_cannot_be_aligned_is_one_clear_sentence(visit):
-    with pytest.raises(CorpusError, match="no such transcript"):
-        align(visit / "b.cha")
-    with pytest.raises(CorpusError, match="this is a recording"):
-        align(visit / "a.wav")
     with pytest.raises(CorpusError, match="no bullets to check"):
         align(visit / "a.cha", check_times=True)
-    with pytest.raises(LsaWhisperError, match="leave out `out`"):
-        align(visit / "a.cha", in_place=True, out=visit)
     with pytest.raises(CorpusError, match="its result would replace it"):
         align(visit / "a.cha", out=visit)
-    (visit / "a.wav").unlink()
-    with pytest.raises(AudioError, match="no recording named 'a'"):
-        align(visit / "a.cha")
     (visit / "aligned").mkdir()
     (visit / "aligned" / "a.cha").write_text("*CHI:\tanother text .\n")
     soundfile.write(visit / "a.wav", np.zeros(16_000), 16_000)

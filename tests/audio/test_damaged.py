@@ -9,7 +9,8 @@ import pytest
 import soundfile as sf
 from containers import encode
 
-from lsa_whisper.audio import Recording
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.timespan import TimeSpan
 
 FORMATS = {
     "wav": {},
@@ -28,7 +29,7 @@ def sound():
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_a_truncated_file_is_noticed_in_every_format(suffix, sound, tmp_path):
+def test_a_truncated_file_is_noticed_in_every_format_and_as_long_as_what_is_left(suffix, sound, tmp_path):
     whole = tmp_path / f"a.{suffix}"
     sf.write(whole, sound, 16_000, **FORMATS[suffix])
     assert Recording.open(whole).remark == ""
@@ -38,6 +39,9 @@ def test_a_truncated_file_is_noticed_in_every_format(suffix, sound, tmp_path):
     assert 5 < recording.duration_s < 8
     assert f"{recording.duration_s:.1f} s" in recording.remark
     assert ("cut off" if suffix in ("ogg", "opus") else "claims 20.0 s") in recording.remark
+    assert len(recording.load()) == pytest.approx(recording.duration_s * SAMPLE_RATE_HZ, abs=2)
+    last = TimeSpan(int(recording.duration_s * 1000) - 200, int(recording.duration_s * 1000))
+    assert np.abs(recording.load(last)).max() > 0.01
 
 
 @pytest.mark.parametrize(("suffix", "options"), [("m4a", {"movflags": "+faststart"}), ("webm", {})])

@@ -67,7 +67,10 @@ def test_mu_law_at_8_khz(tmp_path):
 def test_a_cut_equals_the_same_part_of_the_whole(tmp_path, rate_hz, span):
     path = tmp_path / "a.flac"
     sf.write(path, noise(3.0, rate_hz), rate_hz)
-    recording = Recording.open(path)
+    is_cut_from_the_whole(Recording.open(path), span)
+
+
+def is_cut_from_the_whole(recording, span):
     expected = recording.load()[16 * span.start_ms : 16 * span.end_ms]
     cut = recording.load(span)
     assert abs(len(cut) - len(expected)) <= 1  # only where the file ends
@@ -156,18 +159,6 @@ def test_a_file_without_audio_is_a_one_line_error(tmp_path, damage, words):
     assert message.startswith(str(path)) and words in message and "\n" not in message
 
 
-@pytest.mark.parametrize("suffix", [".mp3", ".flac", ".wav"])
-def test_a_truncated_file_is_as_long_as_what_is_left(tmp_path, suffix):
-    path = tmp_path / f"a{suffix}"
-    sf.write(path, noise(8.0, 44_100), 44_100)
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    recording = Recording.open(path)
-    assert 2.5 < recording.duration_s < 5.5
-    assert len(recording.load()) == pytest.approx(recording.duration_s * SAMPLE_RATE_HZ, abs=2)
-    last = TimeSpan(int(recording.duration_s * 1000) - 200, int(recording.duration_s * 1000))
-    assert np.abs(recording.load(last)).max() > 0.01
-
-
 CONTAINERS = {
     "a.m4a": {},
     "a.mp4": {},
@@ -207,11 +198,8 @@ def test_containers_that_soundfile_cannot_read(tmp_path, name):
 def test_a_cut_of_a_container_equals_the_same_part_of_the_whole(tmp_path, name, span):
     rate_hz = 8_000 if "amr" in (name + str(CONTAINERS[name])) else 44_100
     channels = 2 if "vorbis" in name else 1
-    recording = Recording.open(encode(tmp_path / name, noise(6.0, rate_hz, channels), rate_hz, **CONTAINERS[name]))
-    expected = recording.load()[16 * span.start_ms : 16 * span.end_ms]
-    cut = recording.load(span)
-    assert abs(len(cut) - len(expected)) <= 1  # only where the file ends
-    np.testing.assert_allclose(cut[: len(expected)], expected[: len(cut)], atol=2e-4)
+    path = encode(tmp_path / name, noise(6.0, rate_hz, channels), rate_hz, **CONTAINERS[name])
+    is_cut_from_the_whole(Recording.open(path), span)
 
 
 def test_a_container_is_streamed_in_constant_memory(tmp_path):

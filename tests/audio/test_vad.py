@@ -21,15 +21,15 @@ TEST = Path(__file__).resolve().parents[2] / "corpora" / "storybook" / "test" / 
 
 def test_what_cannot_be_used_is_named(monkeypatch):
     with pytest.raises(LsaWhisperError, match="choose either, silero, energy"):
-        vad.detect_speech("webrtc", [silence(1)], SAMPLE_RATE_HZ)
+        vad.detect_speech("webrtc", [silence(1)])
     monkeypatch.setattr(vad, "find_spec", lambda name: None)
     with pytest.raises(LsaWhisperError, match="install lsa-whisper again"):
-        vad.detect_speech("silero", [silence(1)], SAMPLE_RATE_HZ)
+        vad.detect_speech("silero", [silence(1)])
 
 
 def test_energy_is_the_same_through_either_door():
     sound = np.concatenate((silence(1), voice(2), silence(1)))
-    assert vad.detect_speech("energy", [sound], SAMPLE_RATE_HZ).regions == find_speech([sound], SAMPLE_RATE_HZ).regions
+    assert vad.detect_speech("energy", [sound]).regions == find_speech([sound], SAMPLE_RATE_HZ).regions
 
 
 def test_either_opens_windows_where_one_of_the_two_hears_speech(monkeypatch):
@@ -39,7 +39,7 @@ def test_either_opens_windows_where_one_of_the_two_hears_speech(monkeypatch):
     heard = np.zeros(-(-len(sound) // 512), np.float32)
     heard[round(5 * 31.25) : round(8 * 31.25)] = 0.9
     monkeypatch.setattr(vad, "_probabilities", lambda blocks: [len(block) for block in blocks] and iter(heard))
-    found = {name: vad.detect_speech(name, [sound], SAMPLE_RATE_HZ) for name in ("energy", "silero", "either")}
+    found = {name: vad.detect_speech(name, [sound]) for name in ("energy", "silero", "either")}
     seconds = {
         name: [
             sum(end - start for start, end in speech.within(TimeSpan(*span))) for span in ((2000, 5000), (5000, 8000))
@@ -60,7 +60,7 @@ def test_either_opens_windows_where_one_of_the_two_hears_speech(monkeypatch):
 def test_silero_finds_no_speech_in_silence(name):
     tone = 0.3 * np.sin(2 * np.pi * 440 * np.arange(48_000) / 16_000).astype(np.float32)
     sound = {"silence": silence(3), "hiss": silence(3, level=0.05), "tone": tone, "nothing": silence(0)}[name]
-    speech = vad.detect_speech("silero", [sound], SAMPLE_RATE_HZ)
+    speech = vad.detect_speech("silero", [sound])
     assert speech.regions == () and len(speech.level_db) == -(-len(sound) // 320)
 
 
@@ -69,7 +69,7 @@ def test_silero_and_energy_agree_in_a_quiet_room():
 
     recording, threads = Recording.open(TEST), torch.get_num_threads()
     sound = recording.load()[: 10 * SAMPLE_RATE_HZ]
-    asked = vad.detect_speech("silero", np.array_split(sound, 7), SAMPLE_RATE_HZ)
+    asked = vad.detect_speech("silero", np.array_split(sound, 7))
     loud = find_speech([sound], SAMPLE_RATE_HZ)
     masks = [np.zeros(len(loud.level_db), bool) for _ in range(2)]
     for mask, speech in zip(masks, (asked, loud), strict=True):

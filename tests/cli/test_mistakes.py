@@ -110,6 +110,7 @@ prepare lonely -o out --context 60              | between 1 and 30 seconds
 prepare lonely -o out --language Klingon        | language 'Klingon' is not known
 prepare lonely -o out --relabel lonely          | not a model (no config.json)
 finetune missing                                | no such recipe
+finetune whisper-large-v3-lroa                  | did you mean 'whisper-large-v3-lora'?
 finetune missing.yaml                           | missing.yaml
 finetune visit.flac                             | is not a recipe (.yaml)
 finetune lonely --set a                         | override

@@ -113,15 +113,6 @@ def test_augmented_windows_differ_and_their_time_stamps_follow(cache, tmp_path):
     assert torch.equal(data[0]["input_features"], first["input_features"])
 
 
-@needs_processors
-def test_label_longer_than_the_decoder_is_refused(tmp_path):
-    soundfile.write(tmp_path / "a.wav", np.zeros(16_000), 16_000)
-    row = manifest.Segment(str(tmp_path / "a.wav"), 0.0, 1.0, "yes " * 500)
-    manifest.write([row], tmp_path / "t.jsonl")
-    with pytest.raises(ManifestError, match=r"t\.jsonl: row 1: a label of"):
-        WindowDataset(tmp_path / "t.jsonl", load("processor"))
-
-
 @pytest.fixture(scope="module")
 def recordings(tmp_path_factory):
     """A manifest of five windows of noise, 0.5 to 2.5 s long, of one recording."""

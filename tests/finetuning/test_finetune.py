@@ -7,10 +7,11 @@ import subprocess
 
 import pytest
 import torch
+from training_run import logged
 from transformers import TrainerState
 
 from lsa_whisper import checkpoint, manifest
-from lsa_whisper.errors import ManifestError, RecipeError
+from lsa_whisper.errors import ManifestError
 from lsa_whisper.finetuning import finetune, from_corpus
 from lsa_whisper.finetuning.recipe import parse_recipe
 from lsa_whisper.finetuning.training import arguments as translated
@@ -23,6 +24,17 @@ from lsa_whisper.labels import Labels
 def run(path, text, **options):
     path.write_text(text)
     return finetune(path, report=lambda _: None, **options)
+
+
+@pytest.fixture
+def trained(base, windows, scratch_recipe, tmp_path):
+    """Return the checkpoint that the base becomes by more training."""
+
+    def train(*settings):
+        settings = ["model.scratch=null", f"model.base={base}", *settings]
+        return run(tmp_path / "r.yaml", scratch_recipe(windows, tmp_path / "out"), set=settings).out
+
+    return train
 
 
 @pytest.fixture(scope="session")
@@ -80,27 +92,6 @@ def test_same_seed_same_weights_other_seed_other_weights(windows, scratch_recipe
     assert not torch.equal(weights[0], weights[2])
 
 
-@pytest.mark.slow
-def test_a_resumed_run_equals_an_uninterrupted_one(windows, scratch_recipe, tmp_path):
-    saving = "save_strategy: steps, save_steps: 2"
-    whole = run(tmp_path / "r.yaml", scratch_recipe(windows, tmp_path / "whole", training=saving))
-
-    class StoppedError(Exception):
-        pass
-
-    def stop_at_three(line):
-        if line.startswith("step 3/"):
-            raise StoppedError
-
-    (tmp_path / "r.yaml").write_text(scratch_recipe(windows, tmp_path / "cut", training=saving))
-    with pytest.raises(StoppedError):
-        finetune(tmp_path / "r.yaml", report=stop_at_three)
-    assert not (tmp_path / "cut").exists()
-    cut = finetune(tmp_path / "r.yaml", report=lambda _: None)
-    states = [checkpoint.load(done.out).model.state_dict() for done in (whole, cut)]
-    torch.testing.assert_close(states[0], states[1], rtol=0, atol=1e-6)
-
-
 def test_the_remaining_time_follows_from_the_steps_of_this_call(tmp_path, monkeypatch):
     clock, lines = iter((0.0, 100.0, 120.0)), []
     monkeypatch.setattr("lsa_whisper.finetuning.training.callbacks.time.monotonic", lambda: next(clock))
@@ -112,24 +103,17 @@ def test_the_remaining_time_follows_from_the_steps_of_this_call(tmp_path, monkey
     assert lines == ["step 2550/3500  loss 0.5000  380 s left"]
 
 
-def test_an_adapter_leaves_the_base_unchanged_and_merges(base, windows, tmp_path):
-    recipe = (
-        f"{{data: {{train: {windows}}}, out: {tmp_path / 'lora'}, model: {{base: {base}}}, adapter: {{rank: 16}},"
-        " training: {use_cpu: true, max_steps: 4, learning_rate: 1e-2}}"
-    )
-    done = run(tmp_path / "r.yaml", recipe)
-    assert (done.out / "adapter_model.safetensors").exists() and not (done.out / "model.safetensors").exists()
-    before, after = checkpoint.load(base).model.state_dict(), checkpoint.load(done.out).model.state_dict()
+def test_an_adapter_leaves_the_base_unchanged_and_merges(base, trained):
+    out = trained("adapter.rank=16")
+    assert (out / "adapter_model.safetensors").exists() and not (out / "model.safetensors").exists()
+    before, after = checkpoint.load(base).model.state_dict(), checkpoint.load(out).model.state_dict()
     changed = {name.split(".")[-2] for name in before if not torch.equal(before[name], after[name])}
     assert changed == {"q_proj", "v_proj", "out_proj"}
 
 
-def test_adapter_with_embeddings_trains_those_of_the_labels_only(base, windows, tmp_path):
-    text = (
-        f"{{data: {{train: {windows}}}, out: {tmp_path / 'lora'}, model: {{base: {base}}},"
-        " adapter: {rank: 16, token_embeddings: true}, training: {use_cpu: true, max_steps: 3, learning_rate: 1e-2}}"
-    )
-    before, after = checkpoint.load(base), checkpoint.load(run(tmp_path / "r.yaml", text).out)
+def test_adapter_with_embeddings_trains_those_of_the_labels_only(base, trained):
+    settings = ("adapter.rank=16", "adapter.token_embeddings=true", "training.per_device_train_batch_size=8")
+    before, after = checkpoint.load(base), checkpoint.load(trained(*settings))
     moved = (before.model.proj_out.weight != after.model.proj_out.weight).any(1)
     ids = before.tokenizer(" um I want want it.", add_special_tokens=False).input_ids
     assert moved[ids].all() and not moved[before.tokenizer.eos_token_id :].any()
@@ -150,22 +134,14 @@ def test_dropout_is_for_training_only(base, windows, tmp_path):
     assert torch.equal(*heard) and model.config.dropout == 0
 
 
-def test_a_low_rank_is_as_good_as_any(base, windows, tmp_path, recwarn):
+def test_a_low_rank_is_as_good_as_any(trained, recwarn):
     """Measured: every rank from 4 on converges (docs/adapters.md), so that a warning would be untrue."""
-    recipe = (
-        f"{{data: {{train: {windows}}}, out: {tmp_path / 'lora'}, model: {{base: {base}}}, adapter: {{rank: 4}},"
-        " training: {use_cpu: true, max_steps: 1}}"
-    )
-    run(tmp_path / "r.yaml", recipe)
+    trained("adapter.rank=4", "training.max_steps=1")
     assert not [warning for warning in recwarn if "rank" in str(warning.message)]
 
 
-def test_freeze_encoder_leaves_the_encoder_unchanged(base, windows, tmp_path):
-    recipe = (
-        f"{{data: {{train: {windows}}}, out: {tmp_path / 'd'}, model: {{base: {base}, freeze_encoder: true}},"
-        " training: {use_cpu: true, max_steps: 2, learning_rate: 1e-2}}"
-    )
-    after = checkpoint.load(run(tmp_path / "r.yaml", recipe).out).model.state_dict()
+def test_freeze_encoder_leaves_the_encoder_unchanged(base, trained):
+    after = checkpoint.load(trained("model.freeze_encoder=true")).model.state_dict()
     before = checkpoint.load(base).model.state_dict()
     changed = {name.split(".")[1] for name in before if not torch.equal(before[name], after[name])}
     assert changed == {"decoder", "weight"}  # the tied output layer is the decoder's token table
@@ -183,11 +159,7 @@ def test_two_processes_train_like_one(windows, scratch_recipe, tmp_path):
         processes=2,
     )
     assert two.steps == one.steps == 4
-
-    def losses(out):
-        return [json.loads(line)["loss"] for line in (out / "curve.jsonl").read_text().splitlines() if '"loss"' in line]
-
-    assert losses(two.out) == pytest.approx(losses(one.out), abs=1e-4)
+    assert logged(two.out) == pytest.approx(logged(one.out), abs=1e-4)
 
 
 def test_one_process_takes_one_gpu(tmp_path, monkeypatch):
@@ -217,12 +189,6 @@ def test_the_revision_is_that_of_the_package(tmp_path):
     subprocess.run([*git, "commit", "--quiet", "-m", "ours"], check=True)
     head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
     assert _revision(source) == head
-
-
-def test_unknown_training_argument_is_a_recipe_error(windows, scratch_recipe, tmp_path):
-    with pytest.raises(RecipeError, match="learning_rte"):
-        run(tmp_path / "r.yaml", scratch_recipe(windows, tmp_path / "x", training="learning_rte: 1"))
-    assert not (tmp_path / "x").exists()
 
 
 def test_windows_longer_than_the_context_are_rejected(base, windows, tmp_path):

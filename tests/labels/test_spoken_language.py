@@ -8,31 +8,24 @@ import pytest
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.scoring.normalize import normalize
 
+FILLERS_CAPITALS_AND_NUMBERS = [
+    ("spa", "Eh, quiero quiero 21 perros.", "&-eh quiero [/] quiero veintiún perros ."),
+    ("spa", "Este perro.", "este perro ."),
+    ("fra", "Euh, je je veux 3 chats.", "&-euh je [/] je veux trois chats ."),
+    ("deu", "Äh, um drei kommt er er heim.", "&-äh um drei kommt er [/] er heim ."),
+    ("deu", "Der Hund bellt.", "der Hund bellt ."),
+    ("deu", "Hunde bellen.", "Hunde bellen ."),
+    ("ita", "Ehm, I bambini hanno 2 cani.", "&-ehm i bambini hanno due cani ."),
+    ("nld", "Uh, er zijn 2 honden.", "&-uh er zijn twee honden ."),
+    ("jpn", "えーと 犬 が いる.", "&-えーと 犬 が いる ."),
+    ("jpn", "犬 が 3 匹.", "犬 が 三 匹 ."),
+    ("zho", "呃 我 要 3 个.", "&-呃 我 要 3 个 ."),
+    ("yue", "呃 我 要 3 个.", "&-呃 我 要 3 个 ."),
+    ("heb", "אה 3 כלבים.", "&-אה שלוש כלבים ."),
+    ("eng", "Um, I want 3 dogs.", "&-um I want three dogs ."),
+]
 
-@pytest.mark.parametrize(
-    ("language", "written", "tier"),
-    [
-        ("spa", "Eh, quiero quiero 21 perros.", "&-eh quiero [/] quiero veintiún perros ."),
-        ("spa", "Este perro.", "este perro ."),
-        ("fra", "Euh, je je veux 3 chats.", "&-euh je [/] je veux trois chats ."),
-        ("deu", "Äh, um drei kommt er er heim.", "&-äh um drei kommt er [/] er heim ."),
-        ("deu", "Der Hund bellt.", "der Hund bellt ."),
-        ("deu", "Hunde bellen.", "Hunde bellen ."),
-        ("ita", "Ehm, I bambini hanno 2 cani.", "&-ehm i bambini hanno due cani ."),
-        ("nld", "Uh, er zijn 2 honden.", "&-uh er zijn twee honden ."),
-        ("jpn", "えーと 犬 が いる.", "&-えーと 犬 が いる ."),
-        ("jpn", "犬 が 3 匹.", "犬 が 三 匹 ."),
-        ("zho", "呃 我 要 3 个.", "&-呃 我 要 3 个 ."),
-        ("yue", "呃 我 要 3 个.", "&-呃 我 要 3 个 ."),
-        ("heb", "אה 3 כלבים.", "&-אה שלוש כלבים ."),
-        ("eng", "Um, I want 3 dogs.", "&-um I want three dogs ."),
-    ],
-)
-def test_fillers_capitals_and_numbers(language, written, tier):
-    assert [one.text for one in decode(written, Labels("verbatim"), language=language).utterances] == [tier]
-
-
-ON_PURPOSE = [
+SAID_TWICE_ON_PURPOSE = [
     ("deu", "Nein nein nein, das ist sehr sehr groß.", "nein nein nein das ist sehr sehr groß ."),
     ("deu", "Ja ja, ich ich will.", "ja ja ich [/] ich will ."),
     ("fra", "Nous nous lavons, oui oui.", "nous nous lavons oui oui ."),
@@ -47,12 +40,7 @@ ON_PURPOSE = [
 ]
 
 
-@pytest.mark.parametrize(("language", "written", "tier"), ON_PURPOSE)
-def test_words_that_are_said_twice_on_purpose_are_no_repetitions(language, written, tier):
-    assert [one.text for one in decode(written, Labels("verbatim"), language=language).utterances] == [tier]
-
-
-BORDERS = [
+ENDS_OF_SENTENCES = [
     # initials and letters that are spelled
     ("eng", "I know J. R. R. Tolkien. A. A. Milne.", "I know J R R Tolkien . A A Milne ."),
     ("eng", "A.M. or P.M.? A I mean B.", "A M or P M ? a I mean B ."),
@@ -92,12 +80,7 @@ BORDERS = [
 ]
 
 
-@pytest.mark.parametrize(("language", "written", "tiers"), BORDERS)
-def test_which_points_end_a_sentence(language, written, tiers):
-    assert " ".join(one.text for one in decode(written, Labels("verbatim"), language=language).utterances) == tiers
-
-
-NUMBERS = [
+NUMBERS_AND_SIGNS = [
     ("eng", "x = y", "x equals y ."),
     ("eng", "I like C# a lot.", "I like C sharp a lot ."),
     ("ita", "Sono le 8.30.", "sono le otto trenta ."),
@@ -155,6 +138,10 @@ NUMBERS = [
     ("dan", "Den 3.-5. maj.", "den tredje femte maj ."),
     ("spa", "El 15/03/2020, el 3.er piso, la 1era.", "el quince tres dos mil veinte el tercer piso la primera ."),
     ("fra", "Le 05/03/2020.", "le cinq trois deux mille vingt ."),
+    # ordinal numbers that are not known are cardinal
+    ("kor", "200e", "이백 ."),
+    ("pol", "0e", "zero ."),
+    ("ukr", "0e", "нуль ."),
     # paragraphs
     ("eng", "Section § 5, §§ 3 and 4.", "section five sections three and four ."),
     ("deu", "Nach § 5 Abs. 2, §§ 3 und 4.", "nach Paragraf fünf Abs zwei Paragrafen drei und vier ."),
@@ -197,21 +184,7 @@ NUMBERS = [
     ("hin", "₹500 और 3:30 बजे।", "500 रुपये और 3 30 बजे ."),
 ]  # fmt: skip
 
-
-@pytest.mark.parametrize(("language", "written", "tier"), NUMBERS)
-def test_numbers_and_signs(language, written, tier):
-    assert [one.text for one in decode(written, Labels("verbatim"), language=language).utterances] == [tier]
-
-
-WITHOUT_ORDINALS = [("kor", "200e", "이백 ."), ("pol", "0e", "zero ."), ("ukr", "0e", "нуль .")]
-
-
-@pytest.mark.parametrize(("language", "written", "tiers"), WITHOUT_ORDINALS)
-def test_ordinal_numbers_that_are_not_known_are_cardinal(language, written, tiers):
-    assert " ".join(one.text for one in decode(written, Labels("verbatim"), language=language).utterances) == tiers
-
-
-CHARACTERS = [
+CHARACTERS_THAT_MEAN_THE_SAME = [
     ("eng", "\u200fHello\u200b, ﬁne so\u00adfa. 👍 Great.", "hello fine sofa . great ."),
     ("eng", "‘Hello,’ she said. 'I do.' 'Cause the dogs' bones.", "hello she said . I do . 'Cause the dogs' bones ."),
     ("eng", "Ｈｅｌｌｏ！ e\u0301t\u00e9", "hello ! \u00e9t\u00e9 ."),
@@ -253,13 +226,19 @@ CHARACTERS = [
 ]
 
 
-@pytest.mark.parametrize(("language", "written", "tiers"), CHARACTERS)
-def test_characters_that_mean_the_same(language, written, tiers):
+SKIPPED_OVER = [*ENDS_OF_SENTENCES, *NUMBERS_AND_SIGNS, *CHARACTERS_THAT_MEAN_THE_SAME]
+"""What has texts that skip rules."""
+
+
+@pytest.mark.parametrize(
+    ("language", "written", "tiers"), [*FILLERS_CAPITALS_AND_NUMBERS, *SAID_TWICE_ON_PURPOSE, *SKIPPED_OVER]
+)
+def test_plain_words_become_chat(language, written, tiers):
     assert " ".join(one.text for one in decode(written, Labels("verbatim"), language=language).utterances) == tiers
 
 
 def test_texts_that_skip_rules_would_pass_them_unchanged(monkeypatch):
-    texts = [(language, written) for language, written, _ in (*BORDERS, *NUMBERS, *CHARACTERS)]
+    texts = [(language, written) for language, written, _ in SKIPPED_OVER]
 
     def read():
         sys.modules["lsa_whisper.labels.sentence_marks"].read_marks.cache_clear()

@@ -75,14 +75,16 @@ def rejected_as(done: Prepared) -> dict[str, int]:
     return {reason: int(count["utterances"]) for reason, count in done.rejected.items()}
 
 
-@pytest.mark.parametrize("suffix", [".mp3", ".flac", ".wav"])
-def test_a_truncated_recording(tmp_path, prepared, suffix):
+@pytest.mark.parametrize("suffix", [".mp3", ".flac", ".wav", ".ogg", ".aiff"])
+def test_a_truncated_recording_is_named_and_what_it_lost_is_rejected(tmp_path, prepared, suffix):
     path = write(tmp_path / "corpus", "s").with_suffix(suffix)
     sf.write(path, sound(44_100), 44_100)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     done, rows = prepared()
     assert set(rejected_as(done)) == {"past the end of the file"}
     assert 3 <= rejected_as(done)["past the end of the file"] <= 7 and rows
+    (note,) = [note for note in done.notes if str(path) in note]
+    assert "claims" in note or "cut off" in note
 
 
 @pytest.mark.parametrize("claimed", [0xFFFFFFF0, 0x7FFFFFFF, 0, 17])

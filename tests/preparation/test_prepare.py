@@ -7,11 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 import soundfile as sf
+from calls import contents
 
 from lsa_whisper import chat, manifest
 from lsa_whisper.audio import Recording
@@ -41,10 +43,6 @@ def rejected(out: Path) -> list[dict]:
 def words_of(row: Segment) -> list[str]:
     said = decode(TIMESTAMP.sub(" ", row.text), Labels.from_name(row.labels)).utterances
     return [word for utterance in said for word in utterance.verbatim()]
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 def test_what_a_session_becomes(session, talk, tmp_path):
@@ -258,11 +256,9 @@ def test_a_moved_project_keeps_its_audio(session, talk, tmp_path):
     ("options", "words"),
     [
         ({"context_s": 0.5}, r"`context_s=0\.5`: .* between 1 and 30"),
-        ({"context_s": 31}, "between 1 and 30"),
         ({"without_timestamps": 1.5}, "between 0 and 1"),
         ({"with_prompt": -0.1}, r"--with-prompt is -0\.1; .* between 0 and 1"),
         ({"prompt_kind": "clean"}, "`prompt_kind=clean`: it must be previous or fluent"),
-        ({"labels": "chatty"}, "no style 'chatty'"),
         ({"labels": "fluent", "relabel": "base"}, "fluent labels leave out disfluencies; choose others"),
         ({"labels": "fluent", "prompt_kind": "fluent"}, "fluent labels leave out disfluencies; choose others"),
     ],
@@ -275,8 +271,6 @@ def test_impossible_options(session, talk, tmp_path, options, words):
 
 def test_nothing_is_half_written(session, talk, tmp_path):
     out = tmp_path / "out"
-    with pytest.raises(CorpusError, match="no such corpus folder"):
-        prepare([tmp_path / "nowhere"], out)
     with pytest.raises(CorpusError, match="no corpus; name at least one"):
         prepare([], out)
     folder = session("s", talk(2))
@@ -331,7 +325,8 @@ def test_finished_sessions_are_not_done_twice(session, talk, tmp_path, monkeypat
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
-def test_what_changed_after_an_interruption_is_done_again(session, talk, tmp_path, monkeypatch):
+@pytest.mark.parametrize("is_interrupted", [False, True])
+def test_changed_input_is_done_again(session, talk, tmp_path, monkeypatch, is_interrupted):
     for name in ("a", "b"):
         folder = session(name, talk(20))
 
@@ -339,23 +334,15 @@ def test_what_changed_after_an_interruption_is_done_again(session, talk, tmp_pat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("lsa_whisper.preparation.join", interrupted)
-        with pytest.raises(KeyboardInterrupt):
+        if is_interrupted:
+            patch.setattr("lsa_whisper.preparation.join", interrupted)
+        with pytest.raises(KeyboardInterrupt) if is_interrupted else nullcontext():
             prepare([folder], tmp_path / "out")
     text = (folder / "a.cha").read_text()
     (folder / "a.cha").write_text(text.replace("small cat", "tiny cat"))
     prepare([folder], tmp_path / "out")
     prepare([folder], tmp_path / "fresh")
     assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
-    assert "tiny cat" in rows(tmp_path / "out")[0].text
-
-
-def test_changed_input_is_done_again(session, talk, tmp_path):
-    folder = session("a", talk(20))
-    prepare([folder], tmp_path / "out")
-    text = (folder / "a.cha").read_text()
-    (folder / "a.cha").write_text(text.replace("small cat", "tiny cat"))
-    prepare([folder], tmp_path / "out")
     assert "tiny cat" in rows(tmp_path / "out")[0].text
 
 

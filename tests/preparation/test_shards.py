@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile as sf
+from calls import contents
 
 from lsa_whisper import manifest
 from lsa_whisper.audio import Recording
@@ -16,10 +17,6 @@ from lsa_whisper.manifest import SPLITS, Segment
 from lsa_whisper.preparation import prepare
 from lsa_whisper.preparation.shards import ROW_GROUP
 from lsa_whisper.timespan import TimeSpan
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 def shards_of(out: Path, split: str) -> list[Path]:

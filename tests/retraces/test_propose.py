@@ -78,13 +78,10 @@ def test_one_unreadable_file_does_not_stop_the_others(transcript, tmp_path):
     assert "is this a CHAT transcript?" in str(done)
 
 
-def test_an_empty_folder_and_a_threshold_out_of_range_are_errors(transcript, tmp_path):
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(LsaWhisperError, match=r"no \.cha file"):
-        mark([tmp_path / "empty"], out=tmp_path / "marked")
-    for threshold in (0.0, 1.0, float("nan")):
-        with pytest.raises(LsaWhisperError, match="choose a probability"):
-            mark([transcript], out=tmp_path / "marked", threshold=threshold)
+@pytest.mark.parametrize("threshold", [0.0, 1.0, float("nan")])
+def test_a_threshold_out_of_range_is_an_error(transcript, tmp_path, threshold):
+    with pytest.raises(LsaWhisperError, match="choose a probability"):
+        mark([transcript], out=tmp_path / "marked", threshold=threshold)
 
 
 def test_fillers_are_those_of_the_language_and_only_english_has_retraces(tmp_path):

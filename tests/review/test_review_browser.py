@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from review_page import opened, press, settled, texts, type_text, until, with_confidences
+from review_page import drag_end, opened, press, settled, texts, type_text, until, with_confidences
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Participant, compose, utterance
@@ -148,15 +148,7 @@ def test_ends_are_dragged_on_the_waveform(visit, serve, chromium):
     press(page, "ArrowDown")
     before = chat.read(path).utterances[1].span
     page.wait_for_timeout(300)
-    box = page.locator("#wave").bounding_box()
-    margin = max(800, before.duration_ms * 0.35)
-    start = max(0, before.start_ms - margin)
-    x = box["x"] + (before.end_ms - start) / (before.end_ms + margin - start) * box["width"]
-    page.mouse.move(x, box["y"] + 40)
-    page.mouse.down()
-    page.mouse.move(x - 20, box["y"] + 40, steps=4)
-    page.mouse.up()
-    settled(page)
+    drag_end(page, "#wave", before.end_ms, 20)
     after = chat.read(path).utterances[1].span
     assert after.start_ms == before.start_ms and after.end_ms < before.end_ms - 20
 

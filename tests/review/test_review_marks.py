@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from review_page import MARKED, PLAIN, opened, press, press_mark, settled, texts, type_text
+from review_page import MARKED, PLAIN, drag_end, opened, press, press_mark, texts, type_text
 
 from lsa_whisper import chat
 
@@ -32,17 +32,8 @@ def test_an_end_of_a_word_is_dragged_on_the_waveform(visit, serve, chromium):
     press(page, "ArrowDown")
     each = chat.read(path).utterances[1]
     page.wait_for_timeout(300)
-    box, span = page.locator("#wave").bounding_box(), each.span
-    margin = max(800, span.duration_ms * 0.35)
-    start = max(0, span.start_ms - margin)
     end_ms = each.word_spans()[2].end_ms  # a gap follows this word
-    x = box["x"] + (end_ms - start) / (span.end_ms + margin - start) * box["width"]
-    y = box["y"] + box["height"] - 6
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x - 15, y, steps=4)
-    page.mouse.up()
-    settled(page)
+    drag_end(page, "#wave", end_ms, 15, down=page.locator("#wave").bounding_box()["height"] - 6)
     after = chat.read(path).utterances[1]
-    assert after.span == span and after.word_spans()[2].end_ms < end_ms - 10
+    assert after.span == each.span and after.word_spans()[2].end_ms < end_ms - 10
     assert not page.wrong

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import soundfile
 from PIL import Image
-from review_page import opened, press, settled, texts, until
+from review_page import drag_end, opened, press, texts, until
 
 from lsa_whisper import chat
 from lsa_whisper.review.sounds import TILE_MS, SessionSound, tile
@@ -108,17 +108,8 @@ def test_an_end_is_dragged_on_the_spectrogram_of_a_closer_view(visit, serve, chr
     press(page, "ArrowDown", "q", "]")
     dark = "[...document.getElementById('spectrogram').getContext('2d').getImageData(0, 0, 900, 100).data]"
     until(page, f"{dark}.some((shade, at) => at % 4 === 0 && shade < 60)")
-    start, end = page.evaluate(
-        "import(new URL('page/waveform.js', location)).then(({ view }) => [view.start, view.end])"
-    )
     before = chat.read(path).utterances[1].span
-    box = page.locator("#spectrogram").bounding_box()
-    x = box["x"] + (before.end_ms - start) / (end - start) * box["width"]
-    page.mouse.move(x, box["y"] + 40)
-    page.mouse.down()
-    page.mouse.move(x - 30, box["y"] + 40, steps=4)
-    page.mouse.up()
-    settled(page)
+    drag_end(page, "#spectrogram", before.end_ms, 30)
     after = chat.read(path).utterances[1].span
     assert after.start_ms == before.start_ms and after.end_ms < before.end_ms - 20
     page.select_option("#gain", "12")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 from contextlib import closing
@@ -76,20 +77,23 @@ def test_a_reader_that_stops_early_ends_the_processes(tmp_path):
     until(lambda: not multiprocessing.active_children(), 10)
 
 
-def test_processes_end_with_the_one_that_started_them(tmp_path):
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
+def test_processes_end_with_the_one_that_started_them(end, tmp_path):
     code = (
-        "import sys, pathlib, pool_work\nfrom lsa_whisper.system.process_pool import process_pool\n"
+        "import pathlib, pool_work, signal, sys\nfrom lsa_whisper.system.process_pool import process_pool\n"
         "from lsa_whisper.system.task_scheduler import run_tasks\n"
         "if __name__ == '__main__':\n"
+        "    signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # background jobs of a shell ignore Ctrl-C
         "    with process_pool([pool_work.work]) as pool:\n"
         "        list(run_tasks(pool_work.items(pathlib.Path(sys.argv[1]), long=1), pool, 1))\n"
     )
     (tmp_path / "run.py").write_text(code)
     paths = os.pathsep.join([str(TESTS), *sys.path])
-    parent = subprocess.Popen([sys.executable, tmp_path / "run.py", tmp_path], env=os.environ | {"PYTHONPATH": paths})
+    command, environment = [sys.executable, tmp_path / "run.py", tmp_path], os.environ | {"PYTHONPATH": paths}
+    parent = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
     until((tmp_path / "log").exists, 60)
     until(lambda: pool_work.read_log(tmp_path)[1], 60)
     _, (worker,) = pool_work.read_log(tmp_path)
-    parent.kill()
-    parent.wait()
+    parent.send_signal(end)
+    parent.wait(15)
     until(lambda: has_ended(worker), 10)

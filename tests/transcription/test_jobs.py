@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 import soundfile
 import torch
+from calls import contents_but_confidences
 
 from lsa_whisper import chat
-from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
+from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.transcription import Transcriber, TranscriptionOptions, transcribe
 from lsa_whisper.transcription.files.cheap_checks import verify_call
 
@@ -30,14 +31,6 @@ def folder(visit, tmp_path):
     soundfile.write(inputs / "deep" / "quiet.wav", np.zeros(32_000, np.float32), 16_000)
     (inputs / "notes.txt").write_text("not audio")
     return inputs
-
-
-def files(folder):
-    """Return all files but the confidences, which every transcript has."""
-    found = (
-        path for path in sorted(folder.rglob("*")) if path.is_file() and not path.name.endswith(".confidences.json")
-    )
-    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
 
 
 def test_a_recording_becomes_chat_with_times(visit, scripted, tmp_path):
@@ -65,13 +58,13 @@ def test_finished_recordings_are_kept_and_bytes_do_not_change(folder, scripted, 
     out = tmp_path / "out"
     first = transcribe([folder], model=scripted, out=out)
     assert set(decoded) == {"visit.wav", "quiet.wav"} and first.exit_code == 0
-    assert set(files(out)) == {"visit.cha", "deep/quiet.cha"}
-    before, _ = files(out), decoded.clear()
+    assert set(contents_but_confidences(out)) == {"visit.cha", "deep/quiet.cha"}
+    before, _ = contents_but_confidences(out), decoded.clear()
     again = transcribe([folder], model=scripted, out=out, batch_size=2)
     assert decoded == [] and all(each.skipped for each in again.done)
     (out / "visit.cha").unlink()
     transcribe([folder], model=scripted, out=out)
-    assert decoded == ["visit.wav"] and files(out) == before
+    assert decoded == ["visit.wav"] and contents_but_confidences(out) == before
 
 
 @pytest.mark.parametrize("change", ["audio", "model", "settings"])
@@ -110,7 +103,7 @@ def test_files_of_other_formats_by_other_programs_are_kept(visit, tiny, scripted
     (tmp_path / "visit.TextGrid").write_text("by hand")
     with pytest.raises(LsaWhisperError, match=r"visit\.TextGrid: was not made from visit\.cha"):
         transcribe([visit], model=scripted, out=tmp_path, formats=["srt", "textgrid"])
-    assert decoded == [] and set(files(tmp_path)) == {"visit.TextGrid"}
+    assert decoded == [] and set(contents_but_confidences(tmp_path)) == {"visit.TextGrid"}
     transcribe([visit], model=scripted, out=tmp_path, formats=["srt"])
     with pytest.raises(LsaWhisperError, match="move it"):  # beside a transcript of ours, too
         transcribe([visit], model=scripted, out=tmp_path, formats=["textgrid"])
@@ -171,41 +164,6 @@ def test_many_recordings_may_be_named_at_once(tmp_path):
     verify_call([tmp_path / f"{'visit' * 20}{number}.wav" for number in range(100)], TranscriptionOptions())
 
 
-def test_silence_is_a_valid_empty_transcript(folder, scripted, tmp_path):
-    transcribe(
-        [folder / "deep" / "quiet.wav"], model=scripted, out=tmp_path / "out", formats=["srt", "textgrid", "salt"]
-    )
-    transcript = chat.read(tmp_path / "out" / "quiet.cha", strict=True)
-    assert transcript.utterances == [] and chat.check(transcript) == []
-    assert "no speech was found" in chat.serialize(transcript)
-
-
-@pytest.mark.parametrize("content", [None, b"", b"this is not sound"], ids=["missing", "empty", "not audio"])
-def test_a_single_bad_input_is_an_error_and_writes_nothing(content, scripted, tmp_path):
-    audio = tmp_path / "in" / "a.wav"
-    audio.parent.mkdir()
-    if content is not None:
-        audio.write_bytes(content)
-    with pytest.raises(AudioError, match=r"a\.wav"):
-        transcribe([audio], model=scripted, out=tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
-def test_bad_requests_fail_before_any_work(visit, scripted, tmp_path):
-    for options, kind, reason in (
-        ({"model": tmp_path / "gone"}, CheckpointError, "no such folder"),
-        ({"model": scripted, "formats": ["odt"]}, LsaWhisperError, "odt"),
-        ({"model": scripted, "engine": "abacus"}, LsaWhisperError, "abacus"),
-        ({"model": scripted, "batch_size": -8}, LsaWhisperError, "batch size -8"),
-        ({"model": scripted, "engine": "ct2", "windows": "sequential"}, LsaWhisperError, "no previous text"),
-    ):
-        with pytest.raises(kind, match=reason):
-            transcribe([visit], out=tmp_path / "out", **options)
-    with pytest.raises(AudioError, match="no recording"):
-        transcribe([tmp_path], model=scripted, out=tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_run_that_dies_leaves_no_half_transcript(folder, scripted, tmp_path, monkeypatch):
     written = chat.write
 
@@ -217,11 +175,13 @@ def test_a_run_that_dies_leaves_no_half_transcript(folder, scripted, tmp_path, m
     monkeypatch.setattr(chat, "write", dying)
     with pytest.raises(KeyboardInterrupt):
         transcribe([folder], model=scripted, out=tmp_path / "out")
-    assert {name for name in files(tmp_path / "out") if not name.startswith(".visit.")} == {"deep/quiet.cha"}
+    assert {name for name in contents_but_confidences(tmp_path / "out") if not name.startswith(".visit.")} == {
+        "deep/quiet.cha"
+    }
     monkeypatch.undo()
     result = transcribe([folder], model=scripted, out=tmp_path / "out")
     assert [each.skipped for each in result.done] == [True, False]
-    assert set(files(tmp_path / "out")) == {"deep/quiet.cha", "visit.cha"}
+    assert set(contents_but_confidences(tmp_path / "out")) == {"deep/quiet.cha", "visit.cha"}
 
 
 def test_a_long_recording_is_never_held_in_memory(scripted, visit, tmp_path):
@@ -272,3 +232,9 @@ def test_headers_that_chat_refuses_stop_before_decoding(name, options, remedy, v
     with pytest.raises(LsaWhisperError, match=remedy):
         transcribe([audio], model=scripted, out=tmp_path / "out", **options)
     assert decoded == [] and not (tmp_path / "out").exists()
+
+
+def test_an_engine_that_takes_no_previous_text_is_refused_before_any_work(visit, scripted, tmp_path):
+    with pytest.raises(LsaWhisperError, match="no previous text"):
+        transcribe([visit], model=scripted, out=tmp_path / "out", engine="ct2", windows="sequential")
+    assert not (tmp_path / "out").exists()

@@ -6,14 +6,10 @@ import shutil
 
 import pytest
 import soundfile
+from calls import contents
 
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.transcription import transcribe
-
-
-def files(folder):
-    """Return the bytes of all files below a folder."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def other_voice(visit, path):
@@ -31,15 +27,15 @@ def test_the_transcript_of_another_recording_is_not_written_over(name, visit, ti
     shutil.copy(visit, first)
     second = other_voice(visit, tmp_path / name)
     transcribe([first], model=scripted, out=out, formats=["srt"])
-    before, _ = files(out), decoded.clear()
+    before, _ = contents(out), decoded.clear()
     for model in (scripted, tiny):
         with pytest.raises(LsaWhisperError, match=r"visit\.cha: is the transcript of another recording"):
             transcribe([second], model=model, out=out, formats=["srt"])
-    assert decoded == [] and files(out) == before
+    assert decoded == [] and contents(out) == before
     other = other_voice(visit, tmp_path / "third" / "other.wav")
     result = transcribe([second, other], model=scripted, out=out)
     assert [each.path for each in result.failed] == [second] and [each.audio for each in result.done] == [other]
-    assert all(files(out)[path] == data for path, data in before.items())
+    assert all(contents(out)[path] == data for path, data in before.items())
 
 
 def test_a_recording_that_was_moved_is_still_the_same(visit, tiny, scripted, tmp_path):

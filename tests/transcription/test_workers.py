@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import soundfile
 import torch
+from calls import contents_but_confidences
 
 from lsa_whisper import chat
 from lsa_whisper.errors import LsaWhisperError
@@ -36,22 +37,14 @@ def visits(tmp_path):
     return folder
 
 
-def files(folder):
-    """Return all files but the confidences, which every transcript has."""
-    found = (
-        path for path in sorted(folder.rglob("*")) if path.is_file() and not path.name.endswith(".confidences.json")
-    )
-    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
-
-
 def check_same(visits, tmp_path, **options):
     """Compare with the plain run: files, table, and that a second call keeps all of them."""
     plain = transcribe([visits], model=NANO, vad="energy", out=tmp_path / "plain")
-    wanted = files(tmp_path / "plain")
+    wanted = contents_but_confidences(tmp_path / "plain")
     assert set(wanted) == {"a.cha", "b.cha", "deep/c.cha"}
     assert all(chat.read(tmp_path / "plain" / name).utterances for name in wanted)
     many = transcribe([visits], model=NANO, vad="energy", out=tmp_path / "many", **options)
-    assert files(tmp_path / "many") == wanted
+    assert contents_but_confidences(tmp_path / "many") == wanted
     assert many.table() == plain.table().replace(str(tmp_path / "plain"), str(tmp_path / "many"))
     assert many.exit_code == plain.exit_code == 2
     # Whoever began goes on with any other way of working.

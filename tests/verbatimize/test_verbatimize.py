@@ -6,10 +6,10 @@ import json
 import shutil
 
 import pytest
+from model_fixtures import stopped_with_results
 from tiny_whisper import build_checkpoint
 
 from lsa_whisper import chat
-from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError
 from lsa_whisper.labels import Labels
 from lsa_whisper.verbatimize import verbatimize, verbatimizer, vocabulary
@@ -64,17 +64,9 @@ def test_a_finished_transcript_is_kept_and_another_text_is_refused(folder, scrip
 
 def test_an_interrupted_run_resumes(folder, scripted, monkeypatch):
     verbatimize(folder, model=scripted, out=folder / "whole")
-    append = PartialDecoding.append
-
-    def stop(self, results):
-        append(self, results[:1])
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(PartialDecoding, "append", stop)
-    with pytest.raises(KeyboardInterrupt):
+    with stopped_with_results(1):
         verbatimize(folder, model=scripted)
     assert len(list((folder / "verbatim").iterdir())) == 1
-    monkeypatch.setattr(PartialDecoding, "append", append)
     searched, search = [], Verbatimizer.verbatimize
 
     def counted(self, utterances, window, recording):

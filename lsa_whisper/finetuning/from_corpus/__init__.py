@@ -17,7 +17,7 @@ from lsa_whisper import checkpoint, manifest
 from lsa_whisper.checkpoint.choice import choose_model, resolve_model
 from lsa_whisper.checkpoint.folder import verify_replaceable
 from lsa_whisper.checkpoint.user_settings import remember_model
-from lsa_whisper.checkpoint.verification import is_local
+from lsa_whisper.checkpoint.verification import absolute_model
 from lsa_whisper.errors import CorpusError, RecipeError
 from lsa_whisper.finetuning import Finetuned
 from lsa_whisper.finetuning import finetune as finetune_by_recipe
@@ -126,7 +126,7 @@ def new_recipe(
         raise RecipeError(f"{out}: exists already; name another file")
     if kind_of_source(data) is not SourceKind.PREPARED:
         raise RecipeError(f"{data}: not prepared data; prepare it with 'lsa-whisper prepare {data} -o DATA'")
-    base = _absolute(choose_model(model, is_training=True, report=report))
+    base = absolute_model(choose_model(model, is_training=True, report=report))
     text = plan_recipe(data.absolute(), str(base), Path("runs") / out.stem, report)
     out.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(text, out)
@@ -155,13 +155,13 @@ def _planned_recipe(
     path = out.with_name(f"{out.name}.{_RECIPE_FILE}")
     if path.exists():
         there = recipes.read_recipe(path)
-        if model and str(_absolute(resolve_model(model))) != there.model.base:
+        if model and str(absolute_model(resolve_model(model))) != there.model.base:
             raise RecipeError(f"{path}: starts from {there.model.base}, not {model}; remove it, or set another --out")
         if not _trains_on(there.data.train, source):
             raise RecipeError(f"{path}: trains on other data than {source}; remove it, or set another --out")
         report(f"training by {path} on {there.data.train}, which are there already; remove {path} to plan again")
         return path
-    base = _absolute(choose_model(model, is_training=True, report=report))
+    base = absolute_model(choose_model(model, is_training=True, report=report))
     data = source.absolute()
     if kind is SourceKind.CORPUS:
         data = out.with_name(f"{out.name}.data").absolute()
@@ -178,10 +178,6 @@ def _trains_on(train: str, source: Path) -> bool:
     places, first = {source.absolute(), source.resolve()}, next(manifest.stream(train), None)
     files = [Path(train).absolute(), *([Path(first.audio_filepath)] if first else [])]
     return any(places & {*file.parents, *file.resolve().parents} for file in files)
-
-
-def _absolute(model: str | Path) -> str | Path:
-    return Path(model).absolute() if is_local(model) else model
 
 
 class SourceKind(StrEnum):

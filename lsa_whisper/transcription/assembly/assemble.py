@@ -20,8 +20,7 @@ from lsa_whisper.languages import chat_code
 from lsa_whisper.manifest import is_unicode
 from lsa_whisper.retraces import Tagger
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcription.assembly.cleaned import cleaned
-from lsa_whisper.transcription.assembly.confidence import word_logprobs
+from lsa_whisper.transcription.assembly.confidence import cleaned, word_logprobs
 from lsa_whisper.transcription.assembly.placement import (
     SpeakerLookup,
     attribute_speakers,

@@ -203,7 +203,7 @@ def _merged(spans: Iterable[TimeSpan]) -> list[TimeSpan]:
     union: list[TimeSpan] = []
     for span in sorted(spans):
         if union and span.start_ms <= union[-1].end_ms:
-            union[-1] = TimeSpan(union[-1].start_ms, max(span.end_ms, union[-1].end_ms))
+            union[-1] |= span
         else:
             union.append(span)
     return union

@@ -89,7 +89,7 @@ class VoiceDiarizer:
         Raises:
             CheckpointError: The network cannot be read.
         """
-        speech = vad.detect_speech("energy", recording.stream(), SAMPLE_RATE_HZ)
+        speech = vad.detect_speech("energy", recording.stream())
         spans = speech_spans(speech, duration_s=recording.duration_s)
         middles, vectors = self._described(recording, spans)
         if not len(middles):

@@ -18,7 +18,7 @@ from lsa_whisper.formats.readable_text import plain_text
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.atomic_write import remove_leftovers, truncate_name, write_atomic
 from lsa_whisper.system.own_files import own_folder, read_own
-from lsa_whisper.transcription.assembly.cleaned import cleaned
+from lsa_whisper.transcription.assembly.confidence import cleaned
 from lsa_whisper.transcription.files.provenance import fingerprint
 
 FLUENT = ("fluent cha", "fluent txt")

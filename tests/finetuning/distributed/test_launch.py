@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 import torch
+from training_run import logged
 
 from lsa_whisper import checkpoint
 from lsa_whisper.finetuning import finetune
@@ -43,16 +44,11 @@ def start(environment, *words, **more):
     )
 
 
-def losses(out):
-    lines = map(json.loads, (out / "curve.jsonl").read_text().splitlines())
-    return [line["loss"] for line in lines if "loss" in line]
-
-
 @pytest.fixture(scope="module")
 def alone(windows, scratch_recipe, tmp_path_factory):
     folder = tmp_path_factory.mktemp("alone")
     (folder / "r.yaml").write_text(scratch_recipe(windows, folder / "out"))
-    return losses(finetune(folder / "r.yaml", report=lambda _: None).out)
+    return logged(finetune(folder / "r.yaml", report=lambda _: None).out)
 
 
 def torchrun(recipe):
@@ -98,7 +94,7 @@ def test_the_same_command_under_every_launcher(windows, scratch_recipe, tmp_path
     if launcher is deepspeed:
         pytest.importorskip("deepspeed")
     run(environment, launcher(recipe))
-    assert losses(out) == pytest.approx(alone, abs=1e-4)
+    assert logged(out) == pytest.approx(alone, abs=1e-4)
 
 
 def run(environment, commands):
@@ -118,7 +114,7 @@ def test_hybrid_over_two_nodes_loses_what_one_process_does(windows, scratch_reci
     together.write_text(text.replace("training:", hybrid))
     run(environment, two_nodes(together, each=2))
     finetune(alone, report=lambda _: None)
-    assert losses(tmp_path / "four") == pytest.approx(losses(tmp_path / "one"), abs=1e-4)
+    assert logged(tmp_path / "four") == pytest.approx(logged(tmp_path / "one"), abs=1e-4)
     weights = [checkpoint.load(tmp_path / name).model.state_dict() for name in ("one", "four")]
     for name, tensor in weights[0].items():
         torch.testing.assert_close(weights[1][name], tensor, atol=2e-4, rtol=0)

@@ -1,4 +1,4 @@
-"""Tensor parallelism on two ranks. That it trains and saves as one plain process does is in ``test_parity.py``."""
+"""Tensor parallelism on two ranks, and stopped runs whose ranks share a model; ``test_parity.py`` trains in both."""
 
 from __future__ import annotations
 
@@ -88,25 +88,33 @@ def test_a_step_sends_what_the_plan_counts(tmp_path):
         assert found == pytest.approx(expected, rel=1e-3), strategy  # FSDP2 pads shards to equal sizes
 
 
+LOSSES = {"loss", "dev_loss", "eval_loss"}
+WORD_ERRORS = {"wer_verbatim", "eval_wer_verbatim"}
+FROZEN = "model.freeze_encoder=true"  # one stage then has every trained weight
+DIVIDED = {
+    "tensor_parallel": (6, LOSSES | WORD_ERRORS, []),
+    "pipeline": (4, LOSSES | {"grad_norm"}, ["pipeline.micro_batches=2"]),
+}
+"""By strategy: the steps, what is compared at each of them, and the settings of the ranks alone."""
+
+
 @pytest.mark.slow
-def test_stopped_and_resumed_equals_undisturbed_and_evaluates_as_one_process(tmp_path):
-    recipe = parity.prepare(tmp_path)
-    settings = [f"data.dev={tmp_path / 'train.jsonl'}", "training.max_steps=6", "evaluation.every_steps=3"]
-    settings += [
-        "evaluation.keep_best=true",
-        "evaluation.metric=loss",
-        "evaluation.plot=false",
-        "evaluation.batch_size=5",
-    ]
-    run_ranks(train_stop_and_resume, 2, recipe, [*settings, "strategy=tensor_parallel"])
+@pytest.mark.parametrize("strategy", DIVIDED)
+def test_stopped_and_resumed_equals_undisturbed_and_evaluates_as_one_process(strategy, tmp_path):
+    recipe, (steps, figures, own) = parity.prepare(tmp_path), DIVIDED[strategy]
+    settings = [f"data.dev={tmp_path / 'train.jsonl'}", f"training.max_steps={steps}", "evaluation.batch_size=5"]
+    settings += [f"evaluation.every_steps={steps // 2}", "evaluation.keep_best=true", "evaluation.plot=false"]
+    settings += ["evaluation.metric=loss", *([] if figures > WORD_ERRORS else ["evaluation.generate=false", FROZEN])]
+    run_ranks(train_stop_and_resume, 2, recipe, [*settings, f"strategy={strategy}", *own])
     finetune(recipe, set=settings, out=tmp_path / "one", report=lambda _: None)
     curves = {
         name: [json.loads(line) for line in (tmp_path / name / "curve.jsonl").read_text().splitlines()]
         for name in ("one", "whole", "cut")
     }
     for name in ("whole", "cut"):
-        assert len(curves[name]) == len(curves["one"]) > 6
+        assert len(curves[name]) == len(curves["one"]) > steps
         for found, expected in zip(curves[name], curves["one"], strict=True):
-            for key in expected.keys() & {"loss", "dev_loss", "wer_verbatim", "eval_loss", "eval_wer_verbatim"}:
+            for key in expected.keys() & figures:
                 assert found[key] == pytest.approx(expected[key], abs=1e-4), (name, key)
-    assert parity.compare(recipe, tmp_path / "cut", tmp_path / "whole", steps=6)["max_abs_weight_difference"] < 1e-5
+    found = parity.compare(recipe, tmp_path / "cut", tmp_path / "whole", steps=steps)
+    assert found["max_abs_weight_difference"] < 1e-5

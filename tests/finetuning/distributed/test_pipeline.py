@@ -1,4 +1,4 @@
-"""Stages of a pipeline on two ranks. That it trains and saves as one plain process does is in ``test_parity.py``."""
+"""Stages of a pipeline on two ranks; ``test_parity.py`` and ``test_model_parallel.py`` train and resume in them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ import re
 import pytest
 import torch
 from pages import text_of
-from rank_work import run_ranks, train_one_step_in_stages, train_stop_and_resume
+from rank_work import run_ranks, train_one_step_in_stages
 from small_whisper import SHAPE, small_whisper
 from traffic import step_traffic
 
-from benchmarks import parity
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.distributed.division import is_on_other_ranks
 from lsa_whisper.finetuning.distributed.model_parallel import keep_weights_of, stages_of
 from lsa_whisper.finetuning.memory import Hardware
@@ -151,24 +149,3 @@ def test_a_step_in_stages_gives_the_gradients_of_the_model_and_sends_what_the_pl
     assert counted["frozen"] == filled * frames
     assert stage_layers(SHAPE, 2) == (3, 2)
     assert step_traffic("pipeline", SHAPE, MicroBatch(filled, 9), stages=2).passed == counted["inside"]
-
-
-@pytest.mark.slow
-def test_stopped_and_resumed_equals_undisturbed_and_evaluates_as_one_process(tmp_path):
-    recipe = parity.prepare(tmp_path)
-    settings = [f"data.dev={tmp_path / 'train.jsonl'}", "training.max_steps=4", "evaluation.every_steps=2"]
-    settings += ["evaluation.generate=false", "evaluation.metric=loss", "evaluation.batch_size=5"]
-    settings += ["evaluation.plot=false", "evaluation.keep_best=true"]
-    settings += ["model.freeze_encoder=true"]  # one stage then has every trained weight
-    run_ranks(train_stop_and_resume, 2, recipe, [*settings, "strategy=pipeline", "pipeline.micro_batches=2"])
-    finetune(recipe, set=settings, out=tmp_path / "one", report=lambda _: None)
-    curves = {
-        name: [json.loads(line) for line in (tmp_path / name / "curve.jsonl").read_text().splitlines()]
-        for name in ("one", "whole", "cut")
-    }
-    for name in ("whole", "cut"):
-        assert len(curves[name]) == len(curves["one"]) > 4
-        for found, expected in zip(curves[name], curves["one"], strict=True):
-            for key in expected.keys() & {"loss", "grad_norm", "dev_loss", "eval_loss"}:
-                assert found[key] == pytest.approx(expected[key], abs=1e-4), (name, key)
-    assert parity.compare(recipe, tmp_path / "cut", tmp_path / "whole", steps=4)["max_abs_weight_difference"] < 1e-5

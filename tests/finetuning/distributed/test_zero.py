@@ -13,6 +13,7 @@ import pytest
 import torch
 from rank_work import run_ranks, train_and_watch_loading
 from safetensors.torch import load_file
+from training_run import StoppedError, stopped_at
 
 from benchmarks import parity
 from lsa_whisper import checkpoint
@@ -31,10 +32,6 @@ from lsa_whisper.system.machine import GIB
 needs_deepspeed = pytest.mark.skipif(importlib.util.find_spec("deepspeed") is None, reason="DeepSpeed is not installed")
 
 
-class StoppedError(Exception):
-    pass
-
-
 @pytest.fixture(scope="module")
 def recipe(tmp_path_factory):
     return parity.prepare(tmp_path_factory.mktemp("zero"))
@@ -50,14 +47,9 @@ def test_stopped_and_called_again_equals_undisturbed(recipe, adapter, place, mon
     settings = [*parity.ZERO3, *parity.ADAPTERS[adapter], f"offload.optimizer={place}"]
     settings += ["training.max_steps=6", "training.save_strategy=steps"]
     whole, cut = (recipe.parent / f"{name}-{adapter}-{place}" for name in ("whole", "cut"))
-
-    def stop_at_five(line):
-        if line.startswith("step 5/"):
-            raise StoppedError
-
     finetune(recipe, set=[*settings, "training.save_steps=100"], out=whole, report=lambda _: None)
     with pytest.raises(StoppedError):
-        finetune(recipe, set=[*settings, "training.save_steps=3"], out=cut, report=stop_at_five)
+        finetune(recipe, set=[*settings, "training.save_steps=3"], out=cut, report=stopped_at(5))
     lines = []
     finetune(recipe, set=[*settings, "training.save_steps=3"], out=cut, report=lines.append)
     assert any("resuming from" in line and line.endswith("checkpoint-3") for line in lines)
@@ -70,14 +62,9 @@ def test_stopped_and_called_again_equals_undisturbed(recipe, adapter, place, mon
 def test_another_number_of_processes_is_one_sentence(recipe, monkeypatch):
     parity.build_here(monkeypatch.setenv)
     settings = [*parity.ZERO3, "training.max_steps=4", "training.save_strategy=steps", "training.save_steps=1"]
-
-    def stop(line):
-        if line.startswith("step 2/"):
-            raise StoppedError
-
     out = recipe.parent / "ranks"
     with pytest.raises(StoppedError):
-        finetune(recipe, set=settings, out=out, report=stop)
+        finetune(recipe, set=settings, out=out, report=stopped_at(2))
     mark = out.with_name("ranks.unfinished") / "checkpoint-1" / "complete.json"
     mark.write_text(json.dumps(json.loads(mark.read_text()) | {"processes": 2}))
     with pytest.raises(RecipeError, match=r"saved by 2 processes, .* this run has 1; resume with --processes 2"):

@@ -79,11 +79,6 @@ def test_a_shipped_recipe_is_found_by_its_name(tmp_path, monkeypatch):
     assert done.exit_code == 1 and "missing.jsonl" in done.stderr
 
 
-def test_a_misspelled_name_gets_a_suggestion():
-    done = CliRunner().invoke(main, ["finetune", "whisper-large-v3-lroa"])
-    assert done.exit_code == 1 and "did you mean 'whisper-large-v3-lora'?" in done.stderr
-
-
 def test_finetune_alone_says_what_it_needs_with_an_example():
     done = CliRunner().invoke(main, ["finetune"])
     assert done.exit_code == 2

@@ -42,8 +42,6 @@ def test_all_problems_are_reported_at_once():
     [
         ("model.base=null", "set either base"),
         ("model.freeze_encoder=decoder", "model.freeze_encoder: expected true or false"),
-        ("strategy=zero4", "must be one of single"),
-        ("offload.optimizer=cpu", "needs strategy zero2 or zero3"),
         ("offload.optimizer=disk", "must be one of none"),
         ("offload.parameters=cpu", "needs strategy zero3 or fsdp2"),
         ("fsdp.sharding_strategy=hybrid_shard", "fsdp: needs strategy fsdp2"),
@@ -53,20 +51,12 @@ def test_all_problems_are_reported_at_once():
         ("adapter.dropout=1.5", "adapter.dropout: must be at least 0 and below 1"),
         ("model.top_layers=0", "model.top_layers: must be 1 or more"),
         ("loss.kl_to_base=-1", "loss.kl_to_base: must be 0 or more"),
-        ("evaluation.every_steps=10", "evaluation: needs data.dev"),
-        ("evaluation.metric=bleu", "evaluation.metric: must be one of wer_verbatim"),
-        ("precision=int8", "precision: must be one of fp32"),
         ("optimizer=sgd", "optimizer: must be one of adamw"),
         ("data.workers=-1", "data.workers: must be 0 or more, not -1"),
         ("model.context_s=-3", "model.context_s: must be a whole number of seconds, 1 or more, not -3"),
         ("model.context_s=2.5", "model.context_s: must be a whole number of seconds, 1 or more, not 2.5"),
         ("model.ctc_weight=-1", "model.ctc_weight: must be 0 or more, not -1"),
-        ("training.per_device_train_batch_size=eight", "batch_size: expected a whole number, not 'eight'"),
-        ("training.gradient_accumulation_steps=null", "steps: expected a whole number, not None"),
-        ("training.output_dir=elsewhere", "training.output_dir: set out instead"),
-        ("training.seed=3", "training.seed: the recipe's seed sets it"),
         ("training.data_seed=3", "training.data_seed: set seed instead"),
-        ("seed", "write section.key=value"),
         ("out.x=1", "not a section"),
     ],
 )
@@ -80,12 +70,9 @@ def test_invalid_values(override, problem):
     [
         (["adapter.rank=16", "model.freeze_encoder=true"], "use adapter.stacks instead"),
         (["adapter.rank=16", "model.top_layers=2"], "leave one of the two out"),
-        (
-            ["adapter.rank=16", "model.decoder_layers=4"],
-            "model.decoder_layers: .*adapter on that checkpoint with a second",
-        ),
-        (["adapter.rank=16", "model.context_s=6"], "model.context_s: .*adapter on that checkpoint with a second"),
-        (["adapter.rank=16", "model.ctc_weight=1"], "model.ctc_weight: .*adapter on that checkpoint with a second"),
+        (["adapter.rank=16", "model.decoder_layers=4"], "model.decoder_layers: .*on that checkpoint with a second"),
+        (["adapter.rank=16", "model.context_s=6"], "model.context_s: .*on that checkpoint with a second"),
+        (["adapter.rank=16", "model.ctc_weight=1"], "model.ctc_weight: .*on that checkpoint with a second"),
         (["strategy=zero3", "model.decoder_layers=4"], "zero3 cannot add layers"),
         (
             [
@@ -158,11 +145,6 @@ def test_the_folder_of_a_user_is_written_out(key, monkeypatch):
     with pytest.raises(RecipeError, match=f"{key}: ~/x: ~ is not replaced in a recipe; write /home/ann/x"):
         recipes.parse_recipe(GOOD, set=[f"{key}=~/x"])
     assert recipes.parse_recipe(GOOD, set=["out=~~/x"]).out == "~~/x"
-
-
-def test_nvme_needs_a_path():
-    with pytest.raises(RecipeError, match="name a folder"):
-        recipes.parse_recipe(GOOD, set=["strategy=zero3", "offload.optimizer=nvme"])
 
 
 @pytest.mark.parametrize("name", ["adapter", "evaluation"])

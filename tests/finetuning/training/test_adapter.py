@@ -12,6 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from tiny_whisper import build_checkpoint
+from training_run import logged
 
 from lsa_whisper import checkpoint
 from lsa_whisper.errors import CheckpointError, MissingExtraError, RecipeError
@@ -161,7 +162,7 @@ def test_an_adapter_trains_on_a_quantized_base(windows, tmp_path, bits):
         " per_device_train_batch_size: 6, logging_steps: 1}}"
     )
     out = finetune(path, report=lambda _: None).out
-    losses = [row["loss"] for row in map(json.loads, (out / "curve.jsonl").read_text().splitlines()) if "loss" in row]
+    losses = logged(out)
     assert losses[-1] < losses[0] - 0.1
     assert checkpoint.load(out).model.dtype is torch.float32
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 import torch
+from training_run import StoppedError, logged, stopped_at
 
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.dataset import Collator, WindowDataset
-from lsa_whisper.errors import ManifestError, RecipeError
+from lsa_whisper.errors import ManifestError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.compare_runs.training_runs import read_run
 from lsa_whisper.finetuning.training.dev_evaluation import manifest_labels
@@ -19,10 +20,6 @@ from lsa_whisper.labels import Labels
 from lsa_whisper.manifest import TIMESTAMP
 
 SCORES = ("loss", "wer_verbatim", "wer_fluent", "disfluency_f1")
-
-
-def logged(out, key):
-    return [row[key] for row in map(json.loads, (out / "curve.jsonl").read_text().splitlines()) if key in row]
 
 
 @pytest.fixture
@@ -111,18 +108,11 @@ def test_the_best_checkpoint_is_kept_and_the_run_stops_early(run):
 
 @pytest.mark.slow
 def test_a_resumed_run_keeps_its_patience(run):
-    class StoppedError(Exception):
-        pass
-
-    def stopped_at_three(line):
-        if line.startswith("step 3/"):
-            raise StoppedError
-
     settings = ("training.learning_rate=10", "training.max_steps=20", "training.max_grad_norm=0")
     evaluation = "every_steps: 1, patience: 3, metric: loss, generate: false"
     whole = run("whole", evaluation, *settings)
     with pytest.raises(StoppedError):
-        run("cut", evaluation, *settings, report=stopped_at_three)
+        run("cut", evaluation, *settings, report=stopped_at(3))
     cut = run("cut", evaluation, *settings)
     assert logged(cut, "eval_loss") == pytest.approx(logged(whole, "eval_loss"), rel=1e-4)
 
@@ -168,11 +158,6 @@ def test_a_missing_metric_is_reported(run, windows):
     silent.write_text("".join(json.dumps(row | {"text": ""}) + "\n" for row in rows))
     with pytest.raises(ManifestError, match="nothing to compute wer_verbatim from"):
         run("none", "every_steps: 2", f"data.dev={silent}")
-
-
-def test_an_unknown_tracker_is_a_recipe_error(run):
-    with pytest.raises(RecipeError, match="nosuchtracker"):
-        run("t", "every_steps: 2, trackers: [nosuchtracker]")
 
 
 def test_only_some_windows_spread_evenly(run, windows):

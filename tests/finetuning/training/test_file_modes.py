@@ -6,6 +6,7 @@ import os
 
 import pytest
 from tiny_whisper import build_checkpoint
+from training_run import StoppedError, stopped_at
 
 from lsa_whisper import checkpoint
 from lsa_whisper.finetuning import finetune
@@ -32,16 +33,9 @@ def test_saved_and_exported_weights_follow_the_umask(tmp_path, wanted):
 
 
 def test_trained_weights_and_checkpoints_follow_the_umask(windows, scratch_recipe, tmp_path, wanted):
-    class StoppedError(Exception):
-        pass
-
-    def stop(line):
-        if line.startswith("step 3/"):
-            raise StoppedError
-
     (tmp_path / "r.yaml").write_text(scratch_recipe(windows, tmp_path / "out", training="save_steps: 1"))
     with pytest.raises(StoppedError):
-        finetune(tmp_path / "r.yaml", set=["training.ema_decay=0.9"], report=stop)
+        finetune(tmp_path / "r.yaml", set=["training.ema_decay=0.9"], report=stopped_at(3))
     unfinished = modes(tmp_path / "out.unfinished")
     assert set(unfinished) == {"model.safetensors", "weight_average.safetensors"}
     assert set(unfinished.values()) == {wanted}

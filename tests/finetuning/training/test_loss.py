@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import json
+from types import SimpleNamespace
 
 import pytest
 import torch
 from tiny_whisper import build_tokenizer
+from training_run import logged
 
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.dataset import TOKEN_SPANS_S, Collator, WindowDataset
@@ -43,36 +44,29 @@ def test_ctc_of_one_frame_is_its_own_probability():
 
 
 def test_loss_divides_by_the_items_of_the_whole_step():
-    class Outputs:
-        logits = torch.randn(1, 2, 5)
-
-    labels = torch.tensor([[1, -100]])
-    whole = ExactLoss()(Outputs, labels)
-    torch.testing.assert_close(ExactLoss()(Outputs, labels, num_items_in_batch=torch.tensor(4)), whole / 4)
+    outputs, labels = SimpleNamespace(logits=torch.randn(1, 2, 5)), torch.tensor([[1, -100]])
+    whole = ExactLoss()(outputs, labels)
+    torch.testing.assert_close(ExactLoss()(outputs, labels, num_items_in_batch=torch.tensor(4)), whole / 4)
 
 
 def test_weights_count_tokens_of_disfluencies_more():
-    class Outputs:
-        logits = torch.randn(1, 3, 5)
-
+    outputs = SimpleNamespace(logits=torch.randn(1, 3, 5))
     labels, disfluent = torch.tensor([[1, 2, -100]]), torch.tensor([[True, False, True]])
-    first, second = (-Outputs.logits[0, n].log_softmax(0)[labels[0, n]] for n in (0, 1))
-    found = ExactLoss(disfluency_weight=3.0)(Outputs, labels, disfluency_mask=disfluent)
+    first, second = (-outputs.logits[0, n].log_softmax(0)[labels[0, n]] for n in (0, 1))
+    found = ExactLoss(disfluency_weight=3.0)(outputs, labels, disfluency_mask=disfluent)
     torch.testing.assert_close(found, (3 * first + second) / 2)
 
 
 def test_divergence_from_the_base_is_counted_on_fluent_tokens_only():
-    class Outputs:
-        logits = torch.randn(1, 3, 5)
-
+    outputs = SimpleNamespace(logits=torch.randn(1, 3, 5))
     labels, disfluent = torch.tensor([[1, 2, -100]]), torch.tensor([[True, False, False]])
     base = torch.randn(1, 3, 5)
-    was, now = base[0, 1].softmax(0), Outputs.logits[0, 1].softmax(0)
-    wanted = ExactLoss()(Outputs, labels) + 0.5 * (was * (was / now).log()).sum() / 2
+    was, now = base[0, 1].softmax(0), outputs.logits[0, 1].softmax(0)
+    wanted = ExactLoss()(outputs, labels) + 0.5 * (was * (was / now).log()).sum() / 2
     near = ExactLoss(kl_to_base=0.5)
-    torch.testing.assert_close(near(Outputs, labels, disfluency_mask=disfluent, base_logits=base), wanted)
-    same = near(Outputs, labels, disfluency_mask=disfluent, base_logits=Outputs.logits)
-    torch.testing.assert_close(same, ExactLoss()(Outputs, labels))
+    torch.testing.assert_close(near(outputs, labels, disfluency_mask=disfluent, base_logits=base), wanted)
+    same = near(outputs, labels, disfluency_mask=disfluent, base_logits=outputs.logits)
+    torch.testing.assert_close(same, ExactLoss()(outputs, labels))
 
 
 def test_batches_mask_their_disfluent_tokens(tmp_path):
@@ -88,18 +82,10 @@ def test_batches_mask_their_disfluent_tokens(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("adapter", [(), ("adapter.rank=16",)], ids=["full", "lora"])
-def test_kl_to_base_keeps_fluent_tokens_close_to_the_base(windows, scratch_recipe, tmp_path, adapter):
-    path, firsts, distances = tmp_path / "r.yaml", [], []
-    path.write_text(scratch_recipe(windows, tmp_path / "base"))
-    base = finetune(path, set=["training.max_steps=1"], report=lambda _: None).out
-    for weight in (0, 1000):
-        out = tmp_path / str(weight)
-        set = [f"out={out}", "model.scratch=null", f"model.base={base}", f"loss.kl_to_base={weight}", *adapter]
-        finetune(path, set=set, report=lambda _: None)
-        firsts.append(logged(out)[0]["loss"])
-        distances.append(distance(base, out, windows))
-    assert firsts[1] == pytest.approx(firsts[0], abs=1e-4)  # at the first step the model IS its base
-    assert 0 < distances[1] < 0.5 * distances[0]
+def test_kl_to_base_keeps_fluent_tokens_close_to_the_base(base, windows, trained, adapter):
+    near, far = (trained(str(weight), f"loss.kl_to_base={weight}", *adapter) for weight in (1000, 0))
+    assert logged(near)[0] == pytest.approx(logged(far)[0], abs=1e-4)  # the model then IS its base
+    assert 0 < distance(base, near, windows) < 0.5 * distance(base, far, windows)
 
 
 def distance(base, out, windows):
@@ -123,49 +109,31 @@ TERMS = ("loss.disfluency_weight=2", "loss.kl_to_base=0.5", "loss.alignment_weig
     [(), ("adapter.rank=16",), TERMS, ("adapter.rank=16", *TERMS)],
     ids=["full", "lora", "full-all-terms", "lora-all-terms"],
 )
-def test_accumulation_changes_neither_loss_nor_gradient(windows, scratch_recipe, tmp_path, options):
+def test_accumulation_changes_neither_loss_nor_gradient(trained, options):
     """Six windows at once or one by one: the same steps, though their labels have very unequal lengths."""
-    base = tmp_path / "base"
-    path = tmp_path / "recipe.yaml"
-    path.write_text(scratch_recipe(windows, base))
-    finetune(path, set=["training.max_steps=1"], report=lambda _: None)
-    curves = {}
-    for name, batch, pieces in (("whole", 6, 1), ("pieces", 1, 6)):
-        path.write_text(
-            f"{{data: {{train: {windows}}}, out: {tmp_path / name}, model: {{base: {base}}},"
-            f" training: {{use_cpu: true, max_steps: 4, learning_rate: 1e-2, logging_steps: 1,"
-            f" per_device_train_batch_size: {batch}, gradient_accumulation_steps: {pieces}}}}}"
-        )
-        finetune(path, set=options, report=lambda _: None)
-        curves[name] = logged(tmp_path / name)
-    assert len(curves["whole"]) == 4
-    same(curves["whole"], curves["pieces"])
+    took_the_same_steps(trained("whole", *options, SIX), trained("pieces", *options, *cut_into(6)))
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("forked_ranks")
 @pytest.mark.parametrize("options", [(), ("adapter.rank=16", *TERMS)], ids=["full", "lora-all-terms"])
-def test_two_ranks_change_neither_loss_nor_gradient(windows, scratch_recipe, tmp_path, options):
+def test_two_ranks_change_neither_loss_nor_gradient(trained, options):
     """Two ranks with three micro-batches of one window each take the steps of one process with six windows."""
-    path = tmp_path / "recipe.yaml"
-    path.write_text(scratch_recipe(windows, tmp_path / "base"))
-    base = finetune(path, set=["training.max_steps=1"], report=lambda _: None).out
-    set = ["model.scratch=null", f"model.base={base}", *options]
-    whole, pieces = tmp_path / "whole", tmp_path / "pieces"
-    finetune(path, set=[*set, f"out={whole}", "training.per_device_train_batch_size=6"], report=lambda _: None)
-    cut = ["strategy=ddp", "training.per_device_train_batch_size=1", "training.gradient_accumulation_steps=3"]
-    finetune(path, set=[*set, f"out={pieces}", *cut], processes=2, report=lambda _: None)
-    same(logged(whole), logged(pieces))
+    pieces = trained("pieces", *options, "strategy=ddp", *cut_into(3), processes=2)
+    took_the_same_steps(trained("whole", *options, SIX), pieces)
 
 
-def logged(out):
-    return [json.loads(line) for line in (out / "curve.jsonl").read_text().splitlines() if "grad_norm" in line]
+SIX = "training.per_device_train_batch_size=6"
 
 
-def same(whole, pieces):
-    for one, other in zip(whole, pieces, strict=True):
-        assert other["loss"] == pytest.approx(one["loss"], abs=1e-4)
-        assert other["grad_norm"] == pytest.approx(one["grad_norm"], rel=1e-3)
+def cut_into(pieces):
+    """Return settings by which a process takes a window at a time, and this many before each step."""
+    return "training.per_device_train_batch_size=1", f"training.gradient_accumulation_steps={pieces}"
+
+
+def took_the_same_steps(whole, pieces):
+    assert len(logged(whole)) == 4 and logged(pieces) == pytest.approx(logged(whole), abs=1e-4)
+    assert logged(pieces, "grad_norm") == pytest.approx(logged(whole, "grad_norm"), rel=1e-3)
 
 
 def quiet(line):
@@ -177,6 +145,18 @@ def base(windows, scratch_recipe, tmp_path_factory):
     folder = tmp_path_factory.mktemp("base")
     (folder / "recipe.yaml").write_text(scratch_recipe(windows, folder / "model"))
     return finetune(folder / "recipe.yaml", set=["training.max_steps=1"], report=quiet).out
+
+
+@pytest.fixture
+def trained(base, windows, scratch_recipe, tmp_path):
+    """Return the folder, called ``name``, of the base after more training by the settings."""
+
+    def train(name, *settings, processes=1):
+        (tmp_path / "recipe.yaml").write_text(scratch_recipe(windows, tmp_path / name))
+        settings = ["model.scratch=null", f"model.base={base}", *settings]
+        return finetune(tmp_path / "recipe.yaml", set=settings, processes=processes, report=quiet).out
+
+    return train
 
 
 def batch_of(start, windows):
@@ -232,20 +212,14 @@ def test_the_recorded_attention_is_the_models_own(base, windows):
     [(), ("adapter.rank=8",), ("training.gradient_checkpointing=true",), ("data.trim=true", "loss.kl_to_base=0.1")],
     ids=["full", "lora", "checkpointing", "trim-and-base"],
 )
-def test_training_moves_the_attention_to_the_words(base, windows, tmp_path, options):
-    path, found = tmp_path / "recipe.yaml", []
-    path.write_text(
-        f"{{data: {{train: {windows}}}, out: {tmp_path / 'out'}, model: {{base: {base}}}, training: {{use_cpu: true,"
-        " max_steps: 30, learning_rate: 2e-2, per_device_train_batch_size: 6}}"
-    )
+def test_training_moves_the_attention_to_the_words(trained, windows, options):
+    options, found = ("training.max_steps=30", "training.learning_rate=2e-2", SIX, *options), []
     for weight in (0, 5):
-        out = tmp_path / f"weight-{weight}"
-        finetune(path, set=[f"out={out}", f"loss.alignment_weight={weight}", *options], report=quiet)
-        trained = checkpoint.load(out)
-        batch = batch_of(trained, windows)
+        model = checkpoint.load(trained(f"weight-{weight}", f"loss.alignment_weight={weight}", *options))
+        batch = batch_of(model, windows)
         spans = batch.pop(TOKEN_SPANS_S)
-        recorded = AlignmentLoss(trained.model, alignment_heads(trained.model), trained.time_precision_s)
-        trained.model.train()(**batch)
+        recorded = AlignmentLoss(model.model, alignment_heads(model.model), model.time_precision_s)
+        model.model.train()(**batch)
         found.append(recorded.loss(spans).item())
     assert found[1] < 0.9 * found[0]
 
@@ -253,36 +227,19 @@ def test_training_moves_the_attention_to_the_words(base, windows, tmp_path, opti
 @pytest.mark.slow
 @pytest.mark.usefixtures("forked_ranks")
 @pytest.mark.parametrize("strategy", ["fsdp2", "zero2", "zero3"])
-def test_sharded_weights_give_the_same_steps(base, windows, tmp_path, strategy):
+def test_sharded_weights_give_the_same_steps(trained, strategy):
     if strategy.startswith("zero") and importlib.util.find_spec("deepspeed") is None:
         pytest.skip("DeepSpeed is not installed")
-    path = tmp_path / "recipe.yaml"
-    path.write_text(
-        f"{{data: {{train: {windows}}}, out: {tmp_path / 'out'}, model: {{base: {base}, dropout: 0}},"
-        " loss: {alignment_weight: 2}, training: {use_cpu: true, max_steps: 4, learning_rate: 1e-2, logging_steps: 1,"
-        " gradient_checkpointing: true, per_device_train_batch_size: 6}}"
-    )
-    curves = []
-    for name, options, processes in (
-        ("one", [], 1),
-        ("sharded", [f"strategy={strategy}", "training.per_device_train_batch_size=3"], 2),
-    ):
-        out = tmp_path / name
-        finetune(path, set=[f"out={out}", *options], processes=processes, report=quiet)
-        rows = [json.loads(line) for line in (out / "curve.jsonl").read_text().splitlines()]
-        curves.append([row["loss"] for row in rows if "grad_norm" in row])
-    assert curves[1] == pytest.approx(curves[0], abs=1e-4)
+    options = ("model.dropout=0", "loss.alignment_weight=2", "training.gradient_checkpointing=true")
+    halves = ("training.per_device_train_batch_size=3", f"strategy={strategy}")
+    one, sharded = trained("one", SIX, *options), trained("sharded", *halves, *options, processes=2)
+    assert logged(sharded) == pytest.approx(logged(one), abs=1e-4)
 
 
-def test_word_times_are_needed(base, windows, tmp_path):
+def test_word_times_are_needed(trained, windows, tmp_path):
     rows = [manifest.Segment(one.audio_filepath, 0.0, one.duration, one.text) for one in manifest.read(windows)]
     manifest.write(rows, tmp_path / "train.jsonl")
-    path = tmp_path / "recipe.yaml"
-    path.write_text(
-        f"{{data: {{train: {tmp_path / 'train.jsonl'}}}, out: {tmp_path / 'out'}, model: {{base: {base}}},"
-        " loss: {alignment_weight: 1}, training: {use_cpu: true, max_steps: 1}}"
-    )
     with pytest.raises(ManifestError, match=r"no row has word times.*lsa-whisper align"):
-        finetune(path, report=quiet)
+        trained("out", "loss.alignment_weight=1", f"data.train={tmp_path / 'train.jsonl'}")
     with pytest.raises(RecipeError, match="alignment_weight: pipeline divides the heads"):
-        finetune(path, set=["strategy=pipeline"], processes=2, report=quiet)
+        trained("out", "loss.alignment_weight=1", "strategy=pipeline", processes=2)

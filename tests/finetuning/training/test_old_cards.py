@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import torch
 import yaml
 from old_card import mock_card
 from torch import nn
+from training_run import logged
 
 from benchmarks import parity
 from lsa_whisper import doctor
@@ -128,8 +128,7 @@ def test_zero_in_fp16_recovers_from_an_overflow_and_learns_as_in_fp32(tmp_path, 
         out = tmp_path / f"{steps}-{len(settings)}"
         settings = [*stage, f"training.max_steps={steps}", *settings]
         finetune(recipe, set=settings, out=out, force=True, report=lambda _: None)
-        rows = map(json.loads, (out / "curve.jsonl").read_text().splitlines())
-        return [(row["loss"], row["grad_norm"]) for row in rows if "loss" in row]
+        return list(zip(logged(out), logged(out, "grad_norm"), strict=True))
 
     for one, other in zip(curve(3), curve(3, "precision=fp16"), strict=True):
         assert other == pytest.approx(one, rel=1e-3)

@@ -10,8 +10,10 @@ import signal
 
 import pytest
 import torch
+from training_run import StoppedError, logged, stopped_at
 from transformers import TrainerControl, TrainerState
 
+from lsa_whisper import checkpoint
 from lsa_whisper.errors import CheckpointError, RecipeError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.recipe import OffloadSettings, Recipe, parse_recipe, with_overrides
@@ -23,30 +25,14 @@ SUBJECT = {"recipe": {}, "data": "0"}
 SAVING = "save_strategy: steps, save_steps: 1, save_total_limit: 3"
 
 
-def losses(folder):
-    lines = map(json.loads, (folder / "curve.jsonl").read_text().splitlines())
-    return {line["step"]: line["loss"] for line in lines if "loss" in line}
-
-
-class StoppedError(Exception):
-    pass
-
-
-def stopped_at(step):
-    def say(line):
-        if line.startswith(f"step {step}/"):
-            raise StoppedError
-
-    return say
-
-
 @pytest.fixture
 def stopped(windows, scratch_recipe, tmp_path):
-    """A run that was killed in its fourth step, three checkpoints behind it, and its recipe's file."""
+    """The recipe's file of a run that was killed in its fourth step, and its folder, which has three checkpoints."""
     path = tmp_path / "r.yaml"
     path.write_text(scratch_recipe(windows, tmp_path / "out", training=SAVING))
     with pytest.raises(StoppedError):
         finetune(path, report=stopped_at(4))
+    assert not (tmp_path / "out").exists()
     return path, tmp_path / "out.unfinished"
 
 
@@ -54,7 +40,7 @@ def stopped(windows, scratch_recipe, tmp_path):
 def undisturbed(windows, scratch_recipe, tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     (folder / "r.yaml").write_text(scratch_recipe(windows, folder / "out", training=SAVING))
-    return losses(finetune(folder / "r.yaml", report=lambda _: None).out)
+    return finetune(folder / "r.yaml", report=lambda _: None).out
 
 
 def test_resumes_from_the_newest_checkpoint(stopped, undisturbed):
@@ -63,8 +49,10 @@ def test_resumes_from_the_newest_checkpoint(stopped, undisturbed):
     lines = []
     out = finetune(path, report=lines.append).out
     assert f"resuming from {folder / 'checkpoint-3'}" in lines
-    assert losses(out) == pytest.approx(undisturbed, abs=1e-6) and len(undisturbed) == 4
-    assert len((out / "curve.jsonl").read_text().splitlines()) == 5  # four steps and the summary, none twice
+    assert logged(out) == pytest.approx(logged(undisturbed), abs=1e-6)
+    assert logged(out, "step") == [1, 2, 3, 4, 4]  # four steps and the summary, none twice
+    states = [checkpoint.load(each).model.state_dict() for each in (out, undisturbed)]
+    torch.testing.assert_close(*states, rtol=0, atol=1e-6)
 
 
 def _without_a_file(newest):
@@ -91,7 +79,7 @@ def test_a_broken_checkpoint_is_skipped_and_reported(stopped, undisturbed, damag
     out = finetune(path, report=lines.append).out
     assert f"{folder / 'checkpoint-3'}: skipped, {problem}" in lines
     assert f"resuming from {folder / 'checkpoint-2'}" in lines
-    assert losses(out) == pytest.approx(undisturbed, abs=1e-6)
+    assert logged(out) == pytest.approx(logged(undisturbed), abs=1e-6)
 
 
 @pytest.mark.slow
@@ -130,7 +118,7 @@ def test_killed_after_its_last_checkpoint_it_takes_no_further_step(windows, scra
             finetune(path, report=lambda _: None)
     done = finetune(path, report=lambda _: None)
     assert done.steps == 4
-    assert [json.loads(line)["step"] for line in (done.out / "curve.jsonl").read_text().splitlines()] == [1, 2, 3, 4, 4]
+    assert logged(done.out, "step") == [1, 2, 3, 4, 4]
 
 
 @pytest.mark.slow
@@ -192,49 +180,44 @@ class Alone:
     num_processes = 1
 
 
-@pytest.mark.slow
-def test_ctrl_c_saves_the_step_and_says_how_to_resume(windows, scratch_recipe, tmp_path, undisturbed):
-    path, lines = tmp_path / "r.yaml", []
-    path.write_text(scratch_recipe(windows, tmp_path / "out"))
+def interrupted(path, step, error):
+    """Return what a run says that gets a Ctrl-C in ``step``, and the error with which it ends."""
+    lines = []
 
     def say(line):
         lines.append(line)
-        if line.startswith("step 2/"):
+        if line.startswith(f"step {step}/"):
             os.kill(os.getpid(), signal.SIGINT)
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
     try:
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(error) as ended:
             finetune(path, report=say)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
+    return lines, ended.value
+
+
+@pytest.mark.slow
+def test_ctrl_c_saves_the_step_and_says_how_to_resume(windows, scratch_recipe, tmp_path, undisturbed):
+    path = tmp_path / "r.yaml"
+    path.write_text(scratch_recipe(windows, tmp_path / "out"))
+    lines, _ = interrupted(path, 2, KeyboardInterrupt)
     step = next(int(line.split()[3]) for line in lines if line.startswith("saved after step"))
     assert step in (2, 3) and lines[-1] == f"saved after step {step} of 4; run the same command again to resume"
     lines.clear()
     out = finetune(path, report=lines.append).out
     assert f"resuming from {tmp_path / 'out.unfinished' / f'checkpoint-{step}'}" in lines
-    assert losses(out) == pytest.approx(undisturbed, abs=1e-6)
+    assert logged(out) == pytest.approx(logged(undisturbed), abs=1e-6)
 
 
 def test_ctrl_c_of_a_run_that_cannot_resume_does_not_promise_it(windows, scratch_recipe, tmp_path, monkeypatch):
     """Of a KeyboardInterrupt the command line says how to resume."""
-    path, lines = tmp_path / "r.yaml", []
-    path.write_text(scratch_recipe(windows, tmp_path / "out"))
+    (tmp_path / "r.yaml").write_text(scratch_recipe(windows, tmp_path / "out"))
     monkeypatch.setattr(Recipe, "can_resume", False)
-
-    def say(line):
-        lines.append(line)
-        if line.startswith("step 1/"):
-            os.kill(os.getpid(), signal.SIGINT)
-
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(SystemExit) as ended:
-            finetune(path, report=say)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert ended.value.code == 130 and lines[-1].endswith("it cannot be resumed")
+    lines, ended = interrupted(tmp_path / "r.yaml", 1, SystemExit)
+    assert ended.code == 130 and lines[-1].endswith("it cannot be resumed")
 
 
 def test_another_strategy_or_number_of_processes_is_rejected(tmp_path):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from training_run import logged
 
 from lsa_whisper import manifest
 from lsa_whisper.errors import ManifestError
@@ -82,7 +82,7 @@ def test_training_draws_by_the_weights_of_a_recipe(windows, scratch_recipe, tmp_
 
     monkeypatch.setattr(CorpusSampler, "__iter__", counted)
     out = finetune(tmp_path / "r.yaml", report=lambda _: None).out
-    losses = [row["loss"] for row in map(json.loads, (out / "curve.jsonl").read_text().splitlines()) if "loss" in row]
+    losses = logged(out)
     assert len(losses) == 12 and losses[-1] < losses[0]
     assert sum(seen.values()) >= 24 and seen["b"] > 4 * seen["a"] > 0
 

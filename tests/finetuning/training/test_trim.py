@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import copy
-import json
 import types
 
 import pytest
 import torch
 from torch import nn
+from training_run import StoppedError, logged, stopped_at
 
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
@@ -139,17 +139,9 @@ def test_a_resumed_run_equals_an_uninterrupted_one(windows, scratch_recipe, tmp_
     saving = "save_strategy: steps, save_steps: 4, max_steps: 6"
     text = scratch_recipe(windows, tmp_path / "whole", training=saving).replace("max_steps: 4, ", "")
     whole = run(tmp_path / "r.yaml", text)
-
-    class StoppedError(Exception):
-        pass
-
-    def stop_at_five(line):
-        if line.startswith("step 5/"):
-            raise StoppedError
-
     text = text.replace(str(tmp_path / "whole"), str(tmp_path / "cut"))
     with pytest.raises(StoppedError):
-        run(tmp_path / "r.yaml", text, report=stop_at_five)
+        run(tmp_path / "r.yaml", text, report=stopped_at(5))
     states = [checkpoint.load(out).model.state_dict() for out in (whole, run(tmp_path / "r.yaml", text))]
     torch.testing.assert_close(states[0], states[1], rtol=0, atol=1e-6)
 
@@ -190,9 +182,7 @@ def losses(path, text, share, batch, accumulation=1, processes=1, order="group_b
     settings += [f"training.gradient_accumulation_steps={accumulation}", "training.max_steps=6"]
     settings += [f"trainer_args.train_sampling_strategy={order}"]
     settings += [f"strategy={'single' if processes == 1 else 'ddp'}"]
-    out = finetune(path, set=settings, processes=processes, report=lambda _: None).out
-    lines = map(json.loads, (out / "curve.jsonl").read_text().splitlines())
-    return [line["loss"] for line in lines if "loss" in line]
+    return logged(finetune(path, set=settings, processes=processes, report=lambda _: None).out)
 
 
 @pytest.mark.slow

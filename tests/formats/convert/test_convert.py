@@ -92,10 +92,9 @@ def test_the_input_is_not_written_over(tmp_path):
     assert done.exit_code == 1 and "would be written over" in done.table()
 
 
-@pytest.mark.parametrize("changes", [{"format": "odt"}, {"notation": "ipa"}, {"headers": "absent"}])
-def test_wrong_options_are_sentences(changes, folder, tmp_path):
-    with pytest.raises(LsaWhisperError, match=r"choose one of|no such file"):
-        convert([folder], tmp_path / "out", **changes)
+def test_headers_that_are_not_there_are_a_sentence(folder, tmp_path):
+    with pytest.raises(LsaWhisperError, match="absent: no such file or folder of headers"):
+        convert([folder], tmp_path / "out", headers="absent")
     assert not (tmp_path / "out").exists()
 
 

@@ -24,14 +24,15 @@ from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns
 def transcribed(segments, language="eng", style="verbatim"):
     """Return the transcript of what a stock model wrote: (text, start_s, end_s) of each segment."""
     window = DecodedWindow(tuple(DecodedSegment(*segment) for segment in segments))
+    return of_window(window, 30_000, style=style, language=language)
+
+
+def of_window(window, end_ms, *, style="verbatim", is_stock=True, **header):
+    """Return the transcript of a window that is the whole recording."""
     return assemble(
-        [TimeSpan(0, 30_000)],
-        [window],
-        labels=Labels(style),
-        duration_ms=30_000,
-        header=TranscriptHeader("a", language=language),
-        is_stock=True,
-    ).transcript
+        [TimeSpan(0, end_ms)], [window], labels=Labels(style), duration_ms=end_ms,
+        header=TranscriptHeader("a", **header), is_stock=is_stock,
+    ).transcript  # fmt: skip
 
 
 def converted(segments, folder, language="eng", suffix="json"):
@@ -229,10 +230,8 @@ def test_captions_without_final_marks_stay_as_they_are(tmp_path):
 
 def test_labels_say_where_utterances_end():
     window = DecodedWindow((DecodedSegment("I want", 0.0, 1.0), DecodedSegment("it .", 1.0, 2.0)))
-    for labels in (Labels("chat"), Labels("verbatim")):
-        header = TranscriptHeader("a")
-        made = assemble([TimeSpan(0, 9000)], [window], labels=labels, duration_ms=9000, header=header)
-        assert lines(made.transcript) == ["I want .", "it ."]
+    for style in ("chat", "verbatim"):
+        assert lines(of_window(window, 9000, style=style, is_stock=False)) == ["I want .", "it ."]
 
 
 def timed(words):
@@ -243,16 +242,12 @@ def timed(words):
 def test_a_long_pause_ends_an_utterance_and_a_short_one_does_not(tmp_path):
     words = [("I--", 0.0, 0.2), ("know", 0.3, 0.9), ("it", 2.0, 2.2), ("and", 3.4, 3.6), ("go.", 4.0, 4.4)]
     text = " ".join(word for word, *_ in words)
-    window = DecodedWindow((DecodedSegment(text, 0.0, 5.0, timed=timed(words), closed=False),))
-    header = TranscriptHeader("a")
-    made = assemble(
-        [TimeSpan(0, 5000)], [window], labels=Labels("verbatim"), duration_ms=5000, header=header, is_stock=True
-    )
+    made = of_window(DecodedWindow((DecodedSegment(text, 0.0, 5.0, timed=timed(words), closed=False),)), 5000)
     row = {"text": text, "start": 0.0, "end": 5.0, "words": [{"word": w, "start": s, "end": e} for w, s, e in words]}
     (tmp_path / "a.json").write_text(json.dumps({"segments": [row]}))
     read = read_transcripts(tmp_path / "a.json")[0].transcript
-    assert lines(made.transcript) == lines(read) == ["I know it .", "and go ."]
-    assert [[at.start_ms for _, at in each.word_times] for each in made.transcript.utterances] == [
+    assert lines(made) == lines(read) == ["I know it .", "and go ."]
+    assert [[at.start_ms for _, at in each.word_times] for each in made.utterances] == [
         [0, 300, 2000],
         [3400, 4000],
     ]
@@ -263,12 +258,8 @@ def test_utterances_of_a_segment_last_from_their_first_word_to_their_last():
     """The timestamps of a stock model are rounded, and cut where nobody paused."""
     words = [("Yes.", 0.4, 0.7), ("I", 1.1, 1.3), ("know.", 1.3, 1.9)]
     text = " ".join(word for word, *_ in words)
-    window = DecodedWindow((DecodedSegment(text, 0.0, 5.0, timed=timed(words)),))
-    header = TranscriptHeader("a")
-    made = assemble(
-        [TimeSpan(0, 5000)], [window], labels=Labels("verbatim"), duration_ms=5000, header=header, is_stock=True
-    )
-    assert [each.span for each in made.transcript.utterances] == [TimeSpan(400, 700), TimeSpan(1100, 1900)]
+    made = of_window(DecodedWindow((DecodedSegment(text, 0.0, 5.0, timed=timed(words)),)), 5000)
+    assert [each.span for each in made.utterances] == [TimeSpan(400, 700), TimeSpan(1100, 1900)]
 
 
 @pytest.mark.parametrize("end", [11_000, 12_600])
@@ -293,14 +284,8 @@ def test_text_goes_on_across_the_border_of_two_windows(end):
 def test_speakers_that_are_known_are_not_joined():
     turns = SpeakerTurns((("CHI", TimeSpan(0, 2000)), ("MOT", TimeSpan(2000, 4000))), ())
     window = DecodedWindow((DecodedSegment("I want", 0.0, 2.0), DecodedSegment("It is.", 2.0, 4.0)))
-    made = assemble(
-        [TimeSpan(0, 4000)], [window], labels=Labels("verbatim"), duration_ms=4000,
-        header=TranscriptHeader("a", turns=turns), is_stock=True,
-    )  # fmt: skip
-    assert [(each.speaker, each.text) for each in made.transcript.utterances] == [
-        ("CHI", "I want ."),
-        ("MOT", "it is ."),
-    ]
+    made = of_window(window, 4000, turns=turns)
+    assert [(each.speaker, each.text) for each in made.utterances] == [("CHI", "I want ."), ("MOT", "it is .")]
 
 
 PIECES = ["I", "want", "the...", "...", "U.S.", "Mr.", "so--", "b-b-ball", "5%", "$3", "[Music]", "(", "<", "♪", "\x15",
