@@ -55,6 +55,8 @@ _CHAT = re.compile(r"\s*(?:@UTF8|@Begin)\s")
 _SALT = re.compile(r"\s*\$ ?[^\W\d_][^\n,]*,[^\n]*\n(?:[^\n]*\n){0,40}?[A-Z] \S")
 """How CHAT and SALT begin; editors add ``.txt`` to their names."""
 
+_XML = frozenset(["eaf", "nxt", "trs", "ttml"])
+"""Readers of files that name their encoding."""
 NOTATIONS = ("auto", "chat", "plain", "salt")
 
 
@@ -106,7 +108,9 @@ def read_transcripts(path: Path | str, options: ReadingOptions | None = None) ->
     if suffix is None:
         suffixes = ", ".join(READABLE)
         raise FormatError(f"{path}: transcripts are read from {suffixes}; convert it first, or rename the file")
-    if suffix == ".cha" or (suffix == ".txt" and _CHAT.match(decode_bytes(read_bytes(path), str(path)))):
+    if suffix == ".cha" or (
+        suffix == ".txt" and _CHAT.match(decode_bytes(read_bytes(path), str(path), options.language))
+    ):
         transcript = chat.read(path)
         if not transcript.utterances:
             raise FormatError(f"{path}: contains no utterance; a main tier begins with * and a speaker code")
@@ -124,6 +128,9 @@ def read_sources(path: Path, options: ReadingOptions) -> list[Source]:
         FormatError: The file is damaged, or not of the format that its extension says.
     """
     data, reader = read_bytes(path), READABLE[_suffix(path) or ""]
+    notes: list[str] = []
+    if reader not in _XML:
+        data = decode_bytes(data, str(path), options.language, notes).encode()
     if reader == "plain":
         text = decode_bytes(data, str(path))
         if cues := printed_cues(text):
@@ -131,6 +138,8 @@ def read_sources(path: Path, options: ReadingOptions) -> list[Source]:
         reader = "subtitles" if cues or _SUBTITLES.match(text) else "salt" if _SALT.match(text) else reader
     module = import_module(f"lsa_whisper.formats.reading.{reader}")
     sources: list[Source] = module.parse(data, str(path), options.conventions)
+    for source in sources:
+        source.notes += notes
     if _suffix(path) == ".words.xml":  # the other speakers of the meeting have files of their own
         for other in nxt_files(path)[1:]:
             for more in module.parse(read_bytes(other), str(other), options.conventions):
