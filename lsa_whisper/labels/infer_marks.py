@@ -101,7 +101,7 @@ def is_filler(word: str, sounds: Set[str]) -> bool:
 def _as_spelled(run: re.Match[str]) -> str:
     letters = run[0].replace("[/] ", "").split()
     capital = all(map(str.isupper, letters)) and not {"I", "A", "Я"}.issuperset(letters)
-    return " ".join(letters) if capital or len({*letters} - {"I", "a"}) > 2 else run[0]
+    return " ".join(letters) if capital or {*letters} == {"μ"} or len({*letters} - {"I", "a"}) > 2 else run[0]
 
 
 def _apart(words: list[str], language: str) -> list[str]:
