@@ -60,14 +60,20 @@ def without_spelled_repeats(text: str) -> str:
     return _OTHER_WORD.sub(lambda hit: f"{hit[1]} {hit[2]}" if hit[1].isupper() != hit[2].isupper() else hit[0], text)
 
 
+_NOT_FILLED = (("uh", "huh"), ("uh", "oh"))
+
+
 def _with_fillers(text: str, language: str) -> list[str]:
     sounds = fillers(language)
     words, lowered = text.split(), text.lower().split()
-    if (not sounds.isdisjoint(lowered) or _long_sound(sounds).search(text)) and not is_hummed(words):
+    if (
+        not sounds.isdisjoint(word.removeprefix("&+") for word in lowered) or _long_sound(sounds).search(text)
+    ) and not is_hummed(words):
         behind = [*lowered[1:], ""]
         words = [
-            f"&-{low}" if is_filler(low, sounds) and (low, after) != ("uh", "huh") else word
+            f"&-{sound}" if is_filler(sound, sounds) and (sound, after) not in _NOT_FILLED else word
             for word, low, after in zip(words, lowered, behind, strict=True)
+            for sound in [low.removeprefix("&+")]  # um- is no other word than um
         ]
     for at, word in enumerate(words):
         if word.startswith("&+"):

@@ -11,8 +11,12 @@ from lsa_whisper.retraces.tagger import KINDS, THRESHOLD, Tagger, WordProbabilit
 from lsa_whisper.retraces.word_kinds import CLOSED_CLASSES, OPEN, word_class, word_kind
 from lsa_whisper.retraces.words import SpokenWord
 
-EMPHATIC = frozenset(("very", "really", "bye", "no", "yeah", "yes", "ha", "so", "night", "there", "knock", "choo"))
-"""Words that fluent speakers repeat for emphasis."""
+_SOUNDS = """
+    baa bang beep boom buzz choo chug cluck ding dong hip honk knock la meow miau moo na neigh nom oh oink pop quack
+    ribbit tap tick tock toot tweet uh vroom wau woof
+"""
+EMPHATIC = frozenset(["very", "really", "bye", "no", "yeah", "yes", "ha", "so", "night", "there", *_SOUNDS.split()])
+"""Words that fluent speakers repeat for emphasis, and sounds that things and animals make again and again."""
 _TAKEN_BACK = attrgetter("taken_back")
 _DISCOURSE_MARKERS = (("you", "know"), ("i", "mean"))
 _MIN_REFORMULATION = 0.4
@@ -208,8 +212,8 @@ def _is_subject(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
 
 
 def _is_emphasis(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
-    word, after = words[retrace.first], words[retrace.last + 1]
-    return retrace.code == "[/]" and word.text in EMPHATIC and retrace.first == retrace.last and not after.after_filler
+    texts = _texts_of(words, retrace.first, retrace.last + 1 - retrace.first)
+    return retrace.code == "[/]" and EMPHATIC.issuperset(texts) and not words[retrace.last + 1].after_filler
 
 
 def _groups(probabilities: Sequence[WordProbabilities], threshold: float) -> Iterator[tuple[int, int]]:

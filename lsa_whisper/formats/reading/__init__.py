@@ -36,6 +36,7 @@ READABLE = {
     ".stm": "nist",
     ".json": "asr_json",
     ".jsonl": "asr_json",
+    ".json3": "asr_json",
     ".words.xml": "nxt",
     ".tsv": "tab_rows",
     ".html": "html_words",
