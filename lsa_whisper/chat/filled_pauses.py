@@ -56,6 +56,8 @@ def fillers(language: str) -> frozenset[str]:
     return FILLERS.get(language, _ANY)
 
 
+ANSWERS = (("uh", "huh"), ("uh", "oh"))
+"""Answers in two words, of which the first is no filled pause."""
 _HUM = re.compile(r"(?:&-)?h?m+|[^\w&]+", re.IGNORECASE)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence, Set
 from functools import cache
 
 from lsa_whisper.chat.codes import UNTRANSCRIBED
-from lsa_whisper.chat.filled_pauses import FILLERS, fillers, is_hummed
+from lsa_whisper.chat.filled_pauses import ANSWERS, FILLERS, fillers, is_hummed
 from lsa_whisper.labels.sentence_borders import is_initial, uncapitalized
 from lsa_whisper.retraces import mark_all_retraces
 from lsa_whisper.retraces.retrace import EMPHATIC
@@ -60,9 +60,6 @@ def without_spelled_repeats(text: str) -> str:
     return _OTHER_WORD.sub(lambda hit: f"{hit[1]} {hit[2]}" if hit[1].isupper() != hit[2].isupper() else hit[0], text)
 
 
-_NOT_FILLED = (("uh", "huh"), ("uh", "oh"))
-
-
 def _with_fillers(text: str, language: str) -> list[str]:
     sounds = fillers(language)
     words, lowered = text.split(), text.lower().split()
@@ -71,7 +68,7 @@ def _with_fillers(text: str, language: str) -> list[str]:
     ) and not is_hummed(words):
         behind = [*lowered[1:], ""]
         words = [
-            f"&-{sound}" if is_filler(sound, sounds) and (sound, after) not in _NOT_FILLED else word
+            f"&-{sound}" if is_filler(sound, sounds) and (sound, after) not in ANSWERS else word
             for word, low, after in zip(words, lowered, behind, strict=True)
             for sound in [low.removeprefix("&+")]  # um- is no other word than um
         ]
