@@ -57,7 +57,7 @@ def fillers(language: str) -> frozenset[str]:
 
 
 ANSWERS = (("uh", "huh"), ("uh", "oh"))
-"""Answers in two words, of which the first is no filled pause."""
+"""Answers in two words, of which the first is not a filled pause."""
 _HUM = re.compile(r"(?:&-)?h?m+|[^\w&]+", re.IGNORECASE)
 
 
