@@ -173,6 +173,10 @@ FILES = {
     "phones of a speaker.TextGrid": (
         textgrid(**{"MOT": ["Hello there."], "MOT-phones": ["h"]}), [("MOT", "hello there .", (0, 1000))],
     ),
+    "tiers of sounds.TextGrid": (
+        textgrid(**{"Utterance": ["Hello there."], "Word": ["hello"], "Syllable": ["S"], "IPA": ["h"], "A_Gesture": ["p"]}),
+        [("PAR0", "hello there .", (0, 1000))],
+    ),
     "names of ELAN.TextGrid": (
         textgrid(**{"tx@MOT": ["Hello there."], "act@MOT": ["points"]}),
         [("MOT", "hello there .", (0, 1000))],
