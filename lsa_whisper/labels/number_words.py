@@ -122,8 +122,7 @@ COUNTED_ONE = dict.fromkeys(
 )
 """What most likely is one behind ``1``: a word in *-o* or *-a*."""
 LABELED = re.compile(
-    r"(?i)\b(?:e?l|il|a[lo]|d?el|do|o|n[úu]mer[oa]|cap[ií]t\w+|p[àáa]gina|n[ií]v\w+|livello|fas[ea]|grup\w+|equip\w+|canal\w?"
-    r"|squadra|parte?|d[ií]a|giorno|jorna\w+|lec\w+|lezione|tem[ao]|es?[jx]?erc[ií]\w+|pregunta|domanda|pergunta) \Z"
+    r"(?i)\b(?:\wl|a[lo]|o|n.mer\w|cap.t\w+|p.gina|n.v\w+|fas.|grup\w+|equip\w+|canal.?|parte?|d.a|e\w+erc.\w+|t.m.) \Z"
 )
 """What stands before ``1`` where it is the number of a thing: *capítulo 1 trata de ...*"""
 UNITS = ("km/h", "km", "m", "cm", "mm", "kg", "g", "l", "ml", "min")

@@ -56,8 +56,6 @@ _CHAT = re.compile(r"\s*(?:@UTF8|@Begin)\s")
 _SALT = re.compile(r"\s*\$ ?[^\W\d_][^\n,]*,[^\n]*\n(?:[^\n]*\n){0,40}?[A-Z] \S")
 """How CHAT and SALT begin; editors add ``.txt`` to their names."""
 
-_XML = frozenset(["eaf", "nxt", "trs", "ttml"])
-"""Readers of files that name their encoding."""
 NOTATIONS = ("auto", "chat", "plain", "salt")
 
 
@@ -130,7 +128,7 @@ def read_sources(path: Path, options: ReadingOptions) -> list[Source]:
     """
     data, reader = read_bytes(path), READABLE[_suffix(path) or ""]
     notes: list[str] = []
-    if reader not in _XML:
+    if reader not in ("eaf", "nxt", "trs", "ttml"):  # which name their encoding
         data = decode_bytes(data, str(path), options.language, notes).encode()
     if reader == "plain":
         text = decode_bytes(data, str(path))

@@ -31,7 +31,7 @@ _REMARKS = frozenset((
     "default", "note", "notes", "comment", "comments", "context", "code", "code_num", "on_off", "noise",
     "kommentar", "kommentare", "notizen", "bemerkungen", "comentario", "comentarios", "notas", "gesture", "gestures",
     "gesten", "gestos", "gaze", "action", "actions", "translation", "gloss", "ipa", "phonetic", "phonetics", "syllable",
-    "tone", "tones", "tobi", "break", "breaks", "pitch", "prosody", "misc", "pos", "morph", "lemma", "events"))  # fmt: skip
+    "tone", "tones", "tobi", "break", "breaks", "pitch", "prosody", "misc", "pos", "morph", "lemma"))  # fmt: skip
 _NAME_PARTS = re.compile(r"[@\s_:/-]+|[\[\](){}]")
 _CHAT_DEPENDENT = re.compile(r"%([a-z][a-z0-9]{1,9})@(.+)")
 

@@ -174,7 +174,7 @@ FILES = {
         textgrid(**{"MOT": ["Hello there."], "MOT-phones": ["h"]}), [("MOT", "hello there .", (0, 1000))],
     ),
     "tiers of sounds.TextGrid": (
-        textgrid(**{"Utterance": ["Hello there."], "Word": ["hello"], "Syllable": ["S"], "IPA": ["h"], "A_Gesture": ["p"]}),
+        textgrid(**{"Utterance": ["Hello there."], "Word": ["hello"], "Syllable": ["S"], "A_Gesture": ["p"]}),
         [("PAR0", "hello there .", (0, 1000))],
     ),
     "names of ELAN.TextGrid": (
