@@ -10,16 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from lsa_whisper.labels.number_words import (
-    COUNTED,
-    COUNTED_ONE,
-    HOURS,
-    LABELED,
-    POINTS,
-    NumberWords,
-    before_unit,
-    number_words,
-)
+from lsa_whisper.labels.number_words import HOURS, POINTS, NumberWords, before_unit, counted_noun, number_words
 from lsa_whisper.labels.numbers import JOINER, NOT_NUMBERS, ORDINAL_POINTS, can_spell_numbers, spell_number
 
 _CURRENCIES = ("€", "$", "£", "R$")
@@ -231,12 +222,8 @@ def _words_of(match: re.Match[str], words: NumberWords, language: str) -> str:
         return _nth(match, language)
     if match["whole"]:
         return _decimal(match, "whole", words, number, POINTS.get(language) if match["sign"] == "." else None)
-    behind = match.string[match.end() :]
-    counted = re.match(COUNTED.get(language, "(?!)"), behind)
-    if match["number"] == "1" and not LABELED.search(match.string, 0, match.start()):
-        counted = counted or re.match(COUNTED_ONE.get(language, "(?!)"), behind)
-    year = _year(match["number"], language)
-    return before_unit(counted[1], year, language) if counted else year
+    year, noun = _year(match["number"], language), counted_noun(match, language)
+    return before_unit(noun, year, language) if noun else year
 
 
 def _decimal(

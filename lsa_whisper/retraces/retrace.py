@@ -11,11 +11,11 @@ from lsa_whisper.retraces.tagger import KINDS, THRESHOLD, Tagger, WordProbabilit
 from lsa_whisper.retraces.word_kinds import CLOSED_CLASSES, OPEN, word_class, word_kind
 from lsa_whisper.retraces.words import SpokenWord
 
-_SOUNDS = """
-    baa bang beep boom buzz choo chug cluck ding dong hip honk knock la meow miau moo na neigh nom oh oink pop quack
-    ribbit tap tick tock toot tweet uh vroom wau woof
+_EMPHATIC_WORDS = """
+    very really bye no yeah yes ha so night there baa bang beep boom buzz choo chug cluck ding dong hip honk knock la
+    meow miau moo na neigh nom oh oink pop quack ribbit tap tick tock toot tweet uh vroom wau woof
 """
-EMPHATIC = frozenset(["very", "really", "bye", "no", "yeah", "yes", "ha", "so", "night", "there", *_SOUNDS.split()])
+EMPHATIC = frozenset(_EMPHATIC_WORDS.split())
 """Words that fluent speakers repeat for emphasis, and sounds that things and animals make again and again."""
 _TAKEN_BACK = attrgetter("taken_back")
 _DISCOURSE_MARKERS = (("you", "know"), ("i", "mean"))
@@ -110,8 +110,8 @@ def _by_grammar(words: Sequence[SpokenWord], learned: Sequence[Retrace], thresho
     taken = {at for retrace in learned for at in range(retrace.first, retrace.last + 2)} if spans else set()
     for first, last in spans:
         if taken.isdisjoint(range(first, last + 2)):
-            again = _same_again([word.text for word in words], first, last + 1 - first)
-            yield Retrace(first, last, "[/]" if again else "[//]", FRAME_CONFIDENCE)
+            code = "[/]" if words[first].text == words[last + 1].text else "[//]"
+            yield Retrace(first, last, code, FRAME_CONFIDENCE)
             taken |= set(range(first, last + 2))
 
 
@@ -278,10 +278,7 @@ def frames(words: Sequence[SpokenWord]) -> Iterator[tuple[int, int]]:
 
 
 def _length_of_frame(texts: Sequence[str], first: str, kind: str) -> int:
-    """Return how many of the words from a subject on are repeated behind another subject; 0 for none.
-
-    A question that begins again (*can I can I*) counts, too; ``first`` and ``kind`` are those of the first two words.
-    """
+    """Return how many words from a subject on, or of *can I can I*, are repeated; 0 for none."""
     if first == "modal" and texts[1] in _SUBJECTS and _same_again(texts, 0, 2):
         return 2
     if texts[0] not in _SUBJECTS or kind not in _VERBS or texts[1] == _NOT_A_VERB:

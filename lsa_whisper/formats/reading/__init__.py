@@ -107,9 +107,8 @@ def read_transcripts(path: Path | str, options: ReadingOptions | None = None) ->
     if suffix is None:
         suffixes = ", ".join(READABLE)
         raise FormatError(f"{path}: transcripts are read from {suffixes}; convert it first, or rename the file")
-    if suffix == ".cha" or (
-        suffix == ".txt" and _CHAT.match(decode_bytes(read_bytes(path), str(path), options.language))
-    ):
+    text = decode_bytes(read_bytes(path), str(path), options.language) if suffix == ".txt" else ""
+    if suffix == ".cha" or _CHAT.match(text):
         transcript = chat.read(path)
         if not transcript.utterances:
             raise FormatError(f"{path}: contains no utterance; a main tier begins with * and a speaker code")

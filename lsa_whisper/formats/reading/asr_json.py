@@ -62,8 +62,7 @@ def _speaker(row: Mapping[str, Any]) -> str:
 
 
 def _span(row: Mapping[str, Any], place: str) -> TimeSpan | None:
-    start, end = field_of(row, "start", "startTime"), field_of(row, "end", "endTime")
-    duration = row.get("duration")
+    start, end, duration = field_of(row, "start", "startTime"), field_of(row, "end", "endTime"), row.get("duration")
     if end is None and plain_json.is_finite(start) and plain_json.is_finite(duration):  # of Premiere
         end = start + duration
     return span_of_seconds(start, end, place)

@@ -115,8 +115,7 @@ _SPOKEN = re.compile(
 _FILLER = re.compile(r"u+h+m*|u+m+|e+r+m*|h+m+|m+h*m+", re.IGNORECASE)
 _ANY_MARK = re.compile(r"[\[({<]")
 _OVERLAPPED = re.compile(
-    r"(?i)\[\s?(?:oh|yes|yeah|no|and|but|so|the|I|it|okay|right|well|m+h*m+|uhm?|you|ja|nein|und|aber|doch|oui|non|et|sí|y)"
-    r"[\s,.?:=]*\]"
+    r"(?i)\[\s?(?:oh|yes|yeah|no|and|but|so|I|okay|well|m+h*m+|uhm?|ja|nein|und|oui|non|et|sí|y)[\s,.?:=]*\]"
 )
 STAMP = re.compile(r"(?<![\d:.,])(?:\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,3})?|00:\d{2})(?![\d:])")
 """A time of the recording within text; it was not said."""
@@ -214,14 +213,12 @@ class Brackets:
         if code:
             self.comments.extend([content] if code == "(.)" and any(map(str.isdigit, content)) else [])
             return self._known(code)
-        if meaning == "overlap":
-            return f" {content} "
         words = content if meaning == "unsure" else uncertain_words(content)
         if words:
             return self.unsure(words)
-        if re.fullmatch(r"[0-9]{3,4}", content) or _SPOKEN.search(content):  # (2020), (I think)
+        if meaning == "overlap" or _SPOKEN.search(content):  # (I think)
             return f" {content} "
-        if re.fullmatch(r"\x02\d+\x03", content):  # [[laughs]]
+        if re.fullmatch(r"[0-9]{3,4}|\x02\d+\x03", content):  # (2020), [[laughs]]
             return f" {content} "
         if is_clock(content) or not any(map(str.isalpha, content)) or content.casefold() == "sic":
             self.comments.append(content)

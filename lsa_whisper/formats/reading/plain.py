@@ -52,11 +52,9 @@ _HEADERS = tuple(
 _NO_SPEAKERS = ("", "date", "time", "place", "location", "title", "project", "file", "recording", "duration", "topic")
 """Names of facts above a transcript."""
 _FOOTER = re.compile(
-    r"transcribed by (?:https?://)?[\w.-]+\.\w+/?|(?:transcription|meeting|recording) (?:ended|stopped) after [\d:]+.*"
-    r"|this editable transcript was computer generated.*",
-    re.IGNORECASE,
+    r"(?i)transcribed by (?:https?://)?[\w.-]+\.\w+/?|(?:\w+ ended after [\d:]{5,}|this editable transcript was).*"
 )
-"""What Otter and others write below."""
+"""What Otter, Meet and others write below."""
 _MIN_SHARE = 0.15
 """Least share of lines with a header: a turn of Otter has seldom more than six lines."""
 

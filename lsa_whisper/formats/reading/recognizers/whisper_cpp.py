@@ -10,8 +10,6 @@ from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_secon
 from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
 from lsa_whisper.timespan import TimeSpan
 
-TURN = "[SPEAKER_TURN]"
-"""What stands where another speaker begins (``-tdrz``)."""
 _UNKNOWN = "?"
 """A speaker who is on both channels."""
 
@@ -43,7 +41,7 @@ def read(document: Mapping[str, Any], source: Source, place: str) -> None:
 def _segments(document: Mapping[str, Any], place: str) -> Iterator[SpokenText]:
     turns = False
     for segment, here in rows(document["transcription"], f"{place}: segment"):
-        text = text_of(segment, "text").replace(TURN, "").strip()
+        text = text_of(segment, "text").replace("[SPEAKER_TURN]", "").strip()
         words = tuple(_words(segment, here))
         if text:
             span = _span(segment, here)
