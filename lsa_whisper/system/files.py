@@ -41,13 +41,13 @@ def paths_of(places: Sequence[Path | str] | Path | str) -> list[Path]:
     """
     listed = list(places) if isinstance(places, Iterable) and not isinstance(places, str) else [places]
     for place in listed:
-        if place == "":
-            raise LsaWhisperError("a path is empty; name a file or folder, such as '.' for this one")
         if not isinstance(place, str | os.PathLike):
             raise LsaWhisperError(
                 f"give the path of a file or folder, not {type(place).__name__}; write samples to a file first: "
                 "soundfile.write('visit.wav', samples, rate_hz)"
             )
+        if not os.fspath(place):
+            raise LsaWhisperError("a path is empty; name a file or folder, such as '.' for this one")
     return [Path(place) for place in listed]
 
 
