@@ -30,7 +30,7 @@ _NEVER = {
 }
 """These never end a sentence, not even where a segment ends: a name or a number follows."""
 _BEFORE_NUMBERS = {
-    "eng": "ed Fig fig Figs Sec sec Ch ch Art art Eq No p",
+    "eng": "Apt Rs Ste ed Fig fig Figs Sec sec Ch ch Art art Eq No p",
     "deu": "Abb Abs Art Bd Kap Tab S",
     "fra": "art chap fig vol p",
     "spa": "art cap s fig vol p",

@@ -268,6 +268,8 @@ CHARACTERS = [
     ("deu", "Ja.Nein. Auf web.de.", "ja . nein . auf web Punkt de ."),
     ("rus", "На yandex.ru. да.нет", "на yandex точка ru . да . нет ."),
     ("eng", "C++ and C#. x² + y² = z.", "C plus-plus and C sharp . x squared plus y squared equals z ."),
+    ("eng", "W/o it b/c I said so, w/ her.", "without it because I said so with her ."),
+    ("eng", "60 Hz, ⅛ cup, 5⅝ at Apt. 4.", "sixty hertz one eighth cup five and five eighths at Apt four ."),
     ("eng", "See https://a.com/b?c=d&e now.", "see http a dot com slash b c d e now ."),
 ]
 
