@@ -168,7 +168,7 @@ def counted_noun(match: re.Match[str], language: str) -> str:
     """Return what the number that ``match`` is counts, where that is certain, or likely behind ``1``; else nothing."""
     patterns = [_COUNTED.get(language, "(?!)")]
     if match[0] == "1" and language in ("cat", "ita", "por", "spa"):
-        patterns += [] if _LABELED.search(match.string[: match.start()]) else [_COUNTED_ONE]
+        patterns += [] if _LABELED.search(match.string[max(match.start() - 30, 0) : match.start()]) else [_COUNTED_ONE]
     nouns = (re.match(pattern, match.string[match.end() :]) for pattern in patterns)
     return next((noun[1] for noun in nouns if noun), "")
 

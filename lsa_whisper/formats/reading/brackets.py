@@ -168,9 +168,9 @@ class Brackets:
     def _replace(self, text: str, pattern: re.Pattern[str], meaning: str) -> str:
         def meant_by(match: re.Match[str]) -> str:
             content = match.group(1).strip()
-            words, near = {*content.casefold().split()}, match.string.casefold()
-            before = re.findall(r"[\w'-]+", near[max(match.start() - 200, 0) : match.start()])
-            after = re.findall(r"[\w'-]+", near[match.end() : match.end() + 200])
+            words, start, end = {*content.casefold().split()}, match.start(), match.end()
+            before = re.findall(r"[\w'-]+", match.string[max(start - 200, 0) : start].casefold())
+            after = re.findall(r"[\w'-]+", match.string[end : end + 200].casefold())
             is_copy = words <= {*before[-len(words) :]} or words <= {*after[: len(words)]}
             if meaning == "event" and words and is_copy and not chat_of(content):  # I (I) want
                 return f" {content} "

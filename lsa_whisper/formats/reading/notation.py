@@ -21,9 +21,9 @@ from lsa_whisper.labels.characters import ordinary_characters
 _SPECIAL = re.compile(r"<\|[^|<>]*\|>")
 """The special tokens of Whisper's vocabulary."""
 _MAY_HAVE_SIGNS = re.compile(r"[^a-zA-Z ,.?!'-]|\?\?|\bhh|([a-z])\1\1")
-_LONG_SOUND = re.compile(r"(?i)(?<![\w:])([b-df-hj-np-tv-z])\1\1+(?=[a-z]*[aeiouy])")
+_LONG_SOUND = re.compile(r"(?i)(?<![\w:])([b-df-hj-np-tv-z])\1\1++(?=[a-z]*[aeiouy])")
 """The first sound of a word, prolonged: ``ssso``."""
-_BREATH = re.compile(r"(?<!\S)[.·]?hh+\b")
+_BREATH = re.compile(r"(?<!\S)[.·]?hh++\b")
 _STARRED = re.compile(r"\*([^\W\d_][^*\n]{0,40})\*(?!\w)")
 _BOLD = re.compile(r"(?<![\w*])\*\*([^\W\d_][^*\n]{0,40})\*\*(?![\w*])")
 _NOTES = re.compile("[♩♪♫♬🎵🎶]+")
