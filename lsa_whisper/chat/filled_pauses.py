@@ -32,10 +32,16 @@ _ALWAYS = {
     "tur": "ııı ıı eee ımm hm hmm",
     "cym": "ymm yym uh um hm hmm",
     "ell": "εε εεε εμ μμμ hm",
+    "fin": "öö ööö öh öhm hm hmm",
+    "hun": "öö ööö őő őőő hm hmm",
+    "kor": "음 으음 어어 흠",
+    "ron": "ăă ăăă îî hm hmm",
+    "cat": "eh ehm mmm hm hmm",
     "hin": "उम उम्म अम्म hm hmm",
 }
 _ANY = frozenset(("uh", "uhm", "ehm", "hm", "hmm", "uhh", "umm"))
 FILLERS = {language: frozenset(words.split()) for language, words in _ALWAYS.items()}
+FILLERS |= dict.fromkeys(("nob", "nno"), FILLERS["nor"])
 """By ISO 639-3 code, the words that are always fillers."""
 ALL_FILLERS = frozenset().union(*FILLERS.values())
 """Those of every language."""
@@ -56,6 +62,8 @@ def fillers(language: str) -> frozenset[str]:
     return FILLERS.get(language, _ANY)
 
 
+ANSWERS = (("uh", "huh"), ("uh", "oh"))
+"""Answers in two words, of which the first is not a filled pause."""
 _HUM = re.compile(r"(?:&-)?h?m+|[^\w&]+", re.IGNORECASE)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from lsa_whisper.chat.lines import Line, Problem
 from lsa_whisper.chat.main_tier import Utterance
 from lsa_whisper.chat.model import Transcript
 from lsa_whisper.errors import ChatSyntaxError
+from lsa_whisper.system.text_encoding import decode_text
 
 _LOGICAL = re.compile(r"[^\r\n]*+(?:(?:\r\n?|\n)\t[^\r\n]*+)*(?:\r\n?|\n|\Z)")
 _MAIN = re.compile(r"\ufeff?\*([^:\s]+)[ \t]*:")
@@ -90,34 +90,19 @@ def read(path: str | Path, *, strict: bool = False) -> Transcript:
         data = source.read_bytes()
     except OSError as error:
         raise ChatSyntaxError(f"cannot open it ({error.strerror}); check the path", path=str(path)) from error
-    text, encoding = _decode(data)
+    language = match[1].decode() if (match := _LANGUAGE.search(data)) else "eng"
+    text, encoding, line, message = decode_text(data, language)
     is_text = source.suffix.lower() == ".cha" or encoding.startswith("utf-16") or _BEGINNING.match(data)
     if b"\0" in data and not is_text:
         raise ChatSyntaxError("is a recording or a document, not text; name a transcript", path=str(path))
     transcript = parse(text, path=str(path), strict=strict)
     transcript.encoding = encoding
-    if not encoding.startswith("utf"):
-        message = f"not UTF-8, read as {encoding.replace('latin-1', 'cp1252').replace('cp', 'Windows-')}"
+    if message:
         if strict:
-            raise ChatSyntaxError(f"{message}; save it as UTF-8", path=str(path), line=1, column=1)
-        transcript.found.append(Problem(str(path), 1, 1, "encoding", message))
+            raise ChatSyntaxError(f"{message}; save it as UTF-8", path=str(path), line=line, column=1)
+        transcript.found.append(Problem(str(path), line, 1, "encoding", message))
     return transcript
 
 
-_ENCODINGS = {"cp1250": "ces hrv hun pol ron slk slv", "cp1251": "bul rus ukr", "cp1253": "ell", "cp1254": "tur",
-              "cp1255": "heb", "cp1256": "ara", "cp932": "jpn", "cp949": "kor", "gb18030": "cmn zho"}  # fmt: skip
 _BEGINNING = re.compile(rb"(?:\xef\xbb\xbf)?\s*[@*]")
 _LANGUAGE = re.compile(rb"@Languages:\s*([a-z]{3})")
-
-
-def _decode(data: bytes) -> tuple[str, str]:
-    marked = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be", b"@\0": "utf-16-le", b"\0@": "utf-16-be"}
-    language = match[1].decode() if (match := _LANGUAGE.search(data)) else "eng"
-    own = [encoding for encoding, languages in _ENCODINGS.items() if language in languages]
-    # Windows-1252 has typographic apostrophes, and nothing for five bytes.
-    for encoding in (marked.get(data[:2], "utf-8"), *own, "cp1252", "latin-1"):
-        with contextlib.suppress(UnicodeDecodeError):
-            text = data.decode(encoding)
-            if encoding not in own or text.encode(encoding) == data:  # Japanese has two codes for some characters
-                return text, encoding
-    raise AssertionError("Latin-1 has a character for each byte")

@@ -51,7 +51,7 @@ CLAN_DEFINITIONS = (
     "CLAN's definitions: words, MLU (in morphemes: stems, clitics, plurals, pasts, possessives, present participles), "
     "NDW and TTR (of FREQ, main tier), D (of VOCD, which takes lemmas of %mor; exact, where VOCD draws at random)",
     "not CLAN's: maze words (of SALT), MATTR of word forms, intelligible words, rates per minute of speaking time, "
-    "grammatical utterances (finished ones without [*] and [+ gram], in transcripts with such codes)",
+    "grammatical utterances (finished ones without [+ gram], or [*] other than [* p] and [* d], where any is coded)",
 )
 """Which measures are CLAN's; a figure is compared with published ones only where its definition is known."""
 COUNTING = {

@@ -92,11 +92,13 @@ def measure_speakers(transcript: Transcript, mode: str = "strict") -> dict[str, 
     """
     turns = Counter(speaker for speaker, _ in groupby(utterance.speaker for utterance in transcript.utterances))
     fluency = {code: speaker.as_dict() for code, speaker in transcript.fluency(mode).items()}
+    judged = has_error_codes(transcript.utterances, _UNGRAMMATICAL)
     coded, coverage = has_error_codes(transcript.utterances), read_coverage(transcript)
     by_speaker = {}
     for code in fluency:
         own = [utterance for utterance in transcript.utterances if utterance.speaker == code]
         errors = coded_errors(own) if coded else None
+        errors = errors if judged or not errors else errors._replace(grammatical_share=None)
         measures = _measure(own, count_words(own), turns[code], fluency[code], errors)
         by_speaker[code] = replace(measures, coverage=coverage, disfluency=with_gaps(fluency[code], coverage))
     return by_speaker
@@ -168,22 +170,24 @@ def vocabulary_diversity(words: Sequence[str]) -> float | None:
     return float(np.exp(minimize_scalar(misfit, bounds=(np.log(0.1), np.log(1000)), method="bounded").x))
 
 
-_UNGRAMMATICAL = re.compile(r"\[\+ gram\]")
+_ERROR = re.compile(r"\[\*|\[\+ gram\]")
+_UNGRAMMATICAL = re.compile(r"\[\+ gram\]|\[\*(?! ?[pd](?![^\W\d_]))")
 
 
 class CodedErrors(NamedTuple):
     """The errors of one speaker: how many of each code (``m:=ed``), and the share of grammatical utterances.
 
     That share is over finished utterances with words and nothing unintelligible: those without ``[*]``, ``[+ gram]``.
+    Errors of sounds (``[* p:w]``) and disfluencies (``[* d]``) are not grammatical.
     """
 
     by_code: Counter[str]
     grammatical_share: float | None
 
 
-def has_error_codes(utterances: Iterable[Utterance]) -> bool:
+def has_error_codes(utterances: Iterable[Utterance], code: re.Pattern[str] = _ERROR) -> bool:
     """Return whether any utterance has an error code, so that errors were coded at all."""
-    return any("[*" in utterance.body or _UNGRAMMATICAL.search(utterance.body) for utterance in utterances)
+    return any(code.search(utterance.body) for utterance in utterances)
 
 
 def coded_errors(utterances: Sequence[Utterance]) -> CodedErrors:
@@ -200,7 +204,8 @@ def coded_errors(utterances: Sequence[Utterance]) -> CodedErrors:
         for utterance in utterances
         if utterance.written() and counts_for_mlu(utterance) and not utterance.abandoned
     ]
-    return CodedErrors(by_code, ratio(sum(not has_error_codes([utterance]) for utterance in judgeable), len(judgeable)))
+    grammatical = sum(not has_error_codes([utterance], _UNGRAMMATICAL) for utterance in judgeable)
+    return CodedErrors(by_code, ratio(grammatical, len(judgeable)))
 
 
 def _codes(items: Iterable[Item]) -> Iterator[str]:

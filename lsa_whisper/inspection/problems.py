@@ -114,11 +114,12 @@ def repair_file(file: Path) -> RepairedFile | None:
         return None
     before = chat.serialize(transcript)
     after = chat.fix(before)
-    if after == before and transcript.encoding == "utf-8":
-        return None
     target = file.resolve()
+    data = target.read_bytes()
+    if after.encode() == data:
+        return None
     original = _unused_name(target)
-    write_atomic(target.read_bytes(), original)
+    write_atomic(data, original)
     write_atomic(after, target)
     lines = unified_diff(before.splitlines(), after.splitlines(), f"{file} (original)", str(file), lineterm="", n=0)
     return RepairedFile(file, original, "\n".join(line.replace("\x15", "•") for line in lines))

@@ -224,5 +224,6 @@ def read_sounds(text: str, known: Mapping[str, str] | None = None) -> str:
 
 
 def _without_colons(text: str, language: str) -> str:
+    text = re.sub(r"(?<=\d):a\b", ":e", text) if language == "swe" else text  # 1:a and 3:e are ordinal alike
     instead = "" if language in _WITH_COLONS else " "
-    return _COLON.sub(lambda match: instead if match[0][0] == ":" else match[0], text)
+    return _COLON.sub(lambda match: instead if match[0][0] == ":" != match[0][1:2] else match[0], text)

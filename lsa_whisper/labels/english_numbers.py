@@ -21,7 +21,7 @@ _ARITHMETIC = {"+": "plus", "-": "minus", "x": "times", "/": "divided by", "=": 
 _MONEY = {"$": ("dollar", "cent"), "£": ("pound", "penny"), "€": ("euro", "cent"), "¥": ("yen", "sen")}
 _CURRENCY = "[$£€¥]"
 _DEGREES = {"C": " Celsius", "F": " Fahrenheit", "": ""}
-_PLURALS = {"penny": "pence", "yen": "yen", "foot": "feet", "inch": "inches"}
+_PLURALS = {"penny": "pence", "yen": "yen", "foot": "feet", "inch": "inches", "hertz": "hertz"}
 _SPELLED = (
     "(?i:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
     "|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand|million)"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from functools import cache
 
 from lsa_whisper.chat.codes import UNTRANSCRIBED
-from lsa_whisper.chat.filled_pauses import FILLERS, fillers, is_hummed
+from lsa_whisper.chat.filled_pauses import ANSWERS, FILLERS, fillers, is_hummed
 from lsa_whisper.labels.sentence_borders import is_initial, uncapitalized
 from lsa_whisper.retraces import mark_all_retraces
 from lsa_whisper.retraces.retrace import EMPHATIC
@@ -63,11 +63,14 @@ def without_spelled_repeats(text: str) -> str:
 def _with_fillers(text: str, language: str) -> list[str]:
     sounds = fillers(language)
     words, lowered = text.split(), text.lower().split()
-    if (not sounds.isdisjoint(lowered) or _long_sound(sounds).search(text)) and not is_hummed(words):
+    if (
+        not sounds.isdisjoint(word.removeprefix("&+") for word in lowered) or _long_sound(sounds).search(text)
+    ) and not is_hummed(words):
         behind = [*lowered[1:], ""]
         words = [
-            f"&-{low}" if is_filler(low, sounds) and (low, after) != ("uh", "huh") else word
+            f"&-{sound}" if is_filler(sound, sounds) and (sound, after) not in ANSWERS else word
             for word, low, after in zip(words, lowered, behind, strict=True)
+            for sound in [low.removeprefix("&+")]  # um- is no other word than um
         ]
     for at, word in enumerate(words):
         if word.startswith("&+"):
@@ -101,7 +104,7 @@ def is_filler(word: str, sounds: Set[str]) -> bool:
 def _as_spelled(run: re.Match[str]) -> str:
     letters = run[0].replace("[/] ", "").split()
     capital = all(map(str.isupper, letters)) and not {"I", "A", "Я"}.issuperset(letters)
-    return " ".join(letters) if capital or len({*letters} - {"I", "a"}) > 2 else run[0]
+    return " ".join(letters) if capital or {*letters} == {"μ"} or len({*letters} - {"I", "a"}) > 2 else run[0]
 
 
 def _apart(words: list[str], language: str) -> list[str]:

@@ -93,26 +93,36 @@ _WORDS = {
     "kor": NumberWords("점", "퍼센트", "", "와", " ", ("유로", "달러", "파운드"), ("₩", "원"), "도", "", "번호", "반",
                        minus="마이너스"),
 }  # fmt: skip
+_PERCENT = {
+    "afr": "persent", "bul": "процента", "est": "protsenti", "fas": "درصد", "hrv": "posto", "ind": "persen",
+    "isl": "prósent", "lit": "procentų", "lav": "procenti", "msa": "peratus", "slk": "percent", "slv": "odstotkov",
+    "srp": "posto", "tgl": "porsiyento", "tha": "เปอร์เซ็นต์", "urd": "فیصد", "vie": "phần trăm"}  # fmt: skip
+"""The word for per cent of further languages."""
 _SAME = {"nob": "nor", "nno": "nor"}
-HOURS = {"fra": "heures", "por": "horas"}
+HOURS = {"fra": "heures", "por": "horas", "spa": "horas", "cat": "hores"}
 """The word for the *h* of *7h30*."""
 _BEFORE_HOURS = {"deu": {"eins": "ein"}, "fra": {"un": "une"}, "por": {"um": "uma", "dois": "duas"},
-                 "spa": {"uno": "una", "veintiuno": "veintiuna"}, "ita": {"uno": "una"}}  # fmt: skip
+                 "spa": {"uno": "una", "veintiuno": "veintiuna"}, "ita": {"uno": "una"},
+                 "cat": {"un": "una"}}  # fmt: skip
 """Forms of the last word of a number before hours, and before other feminine words in *-a*."""
 _BEFORE_UNITS = {"deu": {"eins": "ein"}, "spa": {"uno": "un", "veintiuno": "veintiún"}, "ita": {"uno": "un"}}
 """Its forms before the names of money, of degrees and of what is counted."""
-COUNTED = {
+_COUNTED = {
     "deu": r" ([A-ZÄÖÜ]\w+|drittel|viertel)",
+    "por": r" (?!mas\b|apenas\b|antes\b)(\w+a)(?=s\b)",
     "spa": r" (año|mes|minuto|segundo|euro|peso|kilo|\w*metro|hora|semana|millón|tercio|cuarto|niñ[oa]|dí|idiom|map"
     r"|\w*(?:e|gra)m(?=as)|(?!\w*mos\b)\w+[ao](?=s\b))",
 }
 """What is certainly a noun behind a number."""
-COUNTED_ONE = dict.fromkeys(
-    ("spa", "ita", "por"),
+_COUNTED_ONE = (
     r" (?!(?:para|cada|contra|nada|toda?o?|hasta|ahora|agora|ora|luego|pero|como?|quando|cuando|sol[oa]|ou?tr[oa]|"
-    r"contro|sopra|prima|dopo|poco|ancora|allora|sono|dentro|fuera|arriba|abajo)\b)([a-zà-ÿ]{3,}[ao])\b",
+    r"contro|sopra|prima|dopo|poco|ancora|allora|sono|dentro|fuera|arriba|abajo)\b)([a-zà-ÿ]{3,}[ao])\b"
 )
-"""What most likely is one behind ``1``: a word in *-o* or *-a*."""
+"""What most likely is one behind ``1`` in Romance languages: a word in *-o* or *-a*."""
+_LABELED = re.compile(
+    r"(?i)\b(?:\wl|a[lo]|o|n.mer\w|cap.t\w+|p.gina|n.v\w+|fas.|grup\w+|equip\w+|canal.?|parte?|d.a|e\w+erc.\w+|t.m.) \Z"
+)
+"""What stands before ``1`` where it is the number of a thing: *capítulo 1 trata de ...*"""
 UNITS = ("km/h", "km", "m", "cm", "mm", "kg", "g", "l", "ml", "min")
 """Units that are written out behind a number."""
 _SIGNS = ("–", "+", "-", "x", "/", "=", "§", "§§", "/3", "/4", *UNITS)
@@ -141,17 +151,26 @@ def number_words(language: str) -> NumberWords:
     >>> number_words("deu").percent, number_words("vec").percent
     ('Prozent', '%')
     """
-    return _WORDS.get(_SAME.get(language, language), NumberWords())
+    return _WORDS.get(_SAME.get(language, language)) or NumberWords(percent=_PERCENT.get(language, "%"))
 
 
 def before_unit(unit: str, words: str, language: str) -> str:
     """Return ``words``, those of a number, as they are before ``unit``: German *eins* is *ein Euro*."""
     if words == "eins" and re.search("(?<!Jung)(?<!Nam)(?<!End)(?<!Aug)e$|ion$", unit):
         return "eine"
-    words = re.sub("(cient|quinient)os", r"\1as", words) if unit[-1:] == "a" else words
+    words = re.sub("(?<=ent)os", "as", words) if unit[-1:] == "a" else words  # doscientas, duzentas
     forms = _BEFORE_HOURS if unit[-1:] == "a" or not unit else _BEFORE_UNITS
     *others, last = words.split(" ")
     return " ".join([*others, forms.get(language, {}).get(last, last)])
+
+
+def counted_noun(match: re.Match[str], language: str) -> str:
+    """Return what the number that ``match`` is counts, where that is certain, or likely behind ``1``; else nothing."""
+    patterns = [_COUNTED.get(language, "(?!)")]
+    if match[0] == "1" and language in ("cat", "ita", "por", "spa"):
+        patterns += [] if _LABELED.search(match.string[max(match.start() - 30, 0) : match.start()]) else [_COUNTED_ONE]
+    nouns = (re.match(pattern, match.string[match.end() :]) for pattern in patterns)
+    return next((noun[1] for noun in nouns if noun), "")
 
 
 def speak_arithmetic(text: str, words: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from lsa_whisper.labels.number_words import COUNTED, COUNTED_ONE, HOURS, POINTS, NumberWords, before_unit, number_words
+from lsa_whisper.labels.number_words import HOURS, POINTS, NumberWords, before_unit, counted_noun, number_words
 from lsa_whisper.labels.numbers import JOINER, NOT_NUMBERS, ORDINAL_POINTS, can_spell_numbers, spell_number
 
 _CURRENCIES = ("€", "$", "£", "R$")
@@ -37,6 +37,7 @@ _PHONE = (
     r"(?<![A-Za-z\d.,])(?!\d{1,2}(?P<of_date>[/-])\d{1,2}(?P=of_date)\d)(?:"
     r"(?:\+\d{1,3}[ .-]?(?:\(0\))?\(?\d{1,4}\)?|\(?0\d{1,4}\)?|\(\d{2,4}\)(?=\s?\d{3,5}-))"
     r"(?:\s?[ /-]\s?\d{2,9}|(?<=\))\d{3,9})+"
+    r"|(?<=\bdie )11[02](?=[.,!?]|\Z| an\b| (?:an)?(?:ge)?(?:ruf|wähl))"
     r"|\d\d(?:\.\d\d){3,}|[5-9]\d\d(?! \d{3} 000)(?: \d{3}){2}(?! ?[\d€$])"
     r"|(?!\d{1,3}(?: \d{3})+(?! ?\d)|\d{4} \d{4})(?=(?:\d ?){9,13}(?! ?\d))\d{1,4}(?: \d{2,8})+"
     r")(?![A-Za-z\d-])"
@@ -221,11 +222,8 @@ def _words_of(match: re.Match[str], words: NumberWords, language: str) -> str:
         return _nth(match, language)
     if match["whole"]:
         return _decimal(match, "whole", words, number, POINTS.get(language) if match["sign"] == "." else None)
-    behind = match.string[match.end() :]
-    counted = re.match(COUNTED.get(language, "(?!)"), behind)
-    counted = counted or (re.match(COUNTED_ONE.get(language, "(?!)"), behind) if match["number"] == "1" else None)
-    year = _year(match["number"], language)
-    return before_unit(counted[1], year, language) if counted else year
+    year, noun = _year(match["number"], language), counted_noun(match, language)
+    return before_unit(noun, year, language) if noun else year
 
 
 def _decimal(

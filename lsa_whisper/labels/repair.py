@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from unicodedata import normalize
 
 from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.chat.scan import scan
@@ -26,8 +27,9 @@ _BULLET = re.compile(r"(?<![\w&])\d+_\d+(?!\w)|(?<=\d)_(?=[%€$£°])|(?<=[€$
 """A bullet without its control characters, and what joins a number to its sign in one word of a recognizer."""
 _KEPT = re.compile(NOT_NUMBERS)
 _SPOKEN_SIGN = re.compile(
-    r"[\d%&@½¼¾⅓⅔¢²³√]|(?<=[mMrRsSfFeE])/(?=\w)|(?<=\w)\+(?=[\w+])|(?<=[²³\w]) [+=] (?=\w)|\b[A-G]#|\b(?:https?://|www\.)|\.(?:com|org|net|edu|gov)\b"
+    r"[\d%&@½¼¾⅓⅔¢²³√]|(?<=[mMrRsSfFeE])/(?=\w)|\b[wWbB]/|(?<=\w)\+(?=[\w+])|(?<=[²³\w]) [+=] (?=\w)|\b[A-G]#|\b(?:https?://|www\.)|\.(?:com|org|net|edu|gov)\b"
 )
+_EIGHTHS = re.compile("[⅛⅜⅝⅞⅕⅖⅗⅘⅙⅚]")
 _ENDLESS = re.compile(r"\d{40,}")
 """More digits than any number has: they are read one by one, which takes patterns of numbers long to find out."""
 _CLOCK_LETTERS = re.compile(r"\b([AaPp])\.([Mm])\b")
@@ -98,6 +100,7 @@ def _digit_by_digit(digits: str, language: str, spellings: dict[str, str] | None
 
 
 def _speak_english(text: str, count: int, marks: bool, spellings: dict[str, str] | None) -> tuple[str, int]:
+    text = _EIGHTHS.sub(lambda sign: f" {normalize('NFKC', sign[0])}".replace("⁄", "/"), text)
     if not _SPOKEN_SIGN.search(text):
         return _CLOCK_LETTERS.sub(r"\1 \2", text), count
     text = _read_by_digit(text, "eng", spellings)

@@ -30,7 +30,7 @@ _NEVER = {
 }
 """These never end a sentence, not even where a segment ends: a name or a number follows."""
 _BEFORE_NUMBERS = {
-    "eng": "ed Fig fig Figs Sec sec Ch ch Art art Eq No p",
+    "eng": "Apt Rs Ste ed Fig fig Figs Sec sec Ch ch Art art Eq No p",
     "deu": "Abb Abs Art Bd Kap Tab S",
     "fra": "art chap fig vol p",
     "spa": "art cap s fig vol p",
@@ -42,8 +42,9 @@ _BEFORE_NUMBERS = {
 }
 """These end no sentence before a number."""
 _MAY = {
-    "eng": "al etc Jr Sr Inc Ltd Co Corp Ave Blvd Rd a.m p.m A.M P.M",
-    "deu": "usw etc u.s.w Jh Jhd Std Min Sek",
+    "eng": """al etc Jr Sr Inc Ltd Co Corp Ave Blvd Rd a.m p.m A.M P.M Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun
+        Jan Feb Mar Apr Aug Sep Sept Oct Nov Dec""",
+    "deu": "usw etc u.s.w Jh Jhd Std Min Sek Mo Di Mi Do Sa So",
     "fra": "etc",
     "spa": "etc Ud Uds Vd Vds a.C d.C a.m p.m EE.UU",
     "ita": "ecc a.C d.C",
@@ -56,7 +57,7 @@ _MAY = {
     "ces": "atd apod",
     "rus": "др руб коп мин сек н.э т.д т.п",
     "ukr": "грн коп хв сек т.д т.п",
-    "ell": "κ.λπ κ.ά",
+    "ell": "κ.λπ κ.ά μ.μ π.μ",
     "tur": "vb vs",
     "cym": "etc ayb",
 }

@@ -39,8 +39,10 @@ _LAST_DASH = re.compile(rf"(?<=[\w'’,])\s*{_DASH}\s*\Z")
 _DASHES = re.compile(
     rf"(?<=[^\W\d_])\s*{_DASH}(?=[.?!,;:\s\"”])|(?<=\w){_DASH}(?=[^\W\d_])|(?<=\s){_DASH}(?=\s|[^\W\d_])"
 )
-_ORDINALS = re.compile(r"(?<=\d\.) ?([-–/]) ?(?=\d{1,2}\.)")
-"""What parts two ordinal numbers: *3.-5. Mai*."""
+_ORDINALS = re.compile(r"(?:(?<=\d\.)|(?<=\b(?:Mo|Di|Mi|Do|Fr|Sa)\.)) ?([-–/]) ?(?=(?:\d{1,2}|Di|Mi|Do|Fr|Sa|So)\.)")
+"""What parts two ordinal numbers, or days of the week: *3.-5. Mai*, *Mo.-Fr.*"""
+_CHAIN = re.compile(r"\b([^\W\d_a-z][^\W\d_]{1,4})\.[-–](?=[^\W\d_]{2,5}\.)")
+"""The first of two abbreviations: *Dipl.-Ing.*, *Mon.-Fri.*"""
 _DOTS_OR_DASHES = re.compile(r"[…–—]|\.\.|--")
 _BROKEN = re.compile(
     r"(?i)(?<![\w'’-])(?P<part>[b-df-hj-np-tv-zбвгджзклмнпрстфхцчшщ]{1,3})\s?(?:(?P<pause>\.{2,}|…)|[–—]|-{2,})\s*"
@@ -170,6 +172,7 @@ def _prepared(text: str, language: str) -> str:
         text = abbreviations.sub(lambda match: "".join(match[0].split()), text)
     if language in ORDINAL_POINTS:
         text = _ORDINALS.sub(lambda match: " bis " if language == "deu" and match[1] != "/" else ", ", text)
+    text = _CHAIN.sub(r"\1 ", text)
     if not _DOTS_OR_DASHES.search(text):
         return text
     text = _DOTS.sub(lambda match: f"...{match['asked']}{match['close']} ", _LEADING.sub("", text))

@@ -16,7 +16,7 @@ from unicodedata import normalize
 
 from lsa_whisper import chat
 from lsa_whisper.chat.files import is_transcript, list_transcripts
-from lsa_whisper.chat.filled_pauses import fillers, is_hummed
+from lsa_whisper.chat.filled_pauses import ANSWERS, fillers, is_hummed
 from lsa_whisper.chat.tree import Word, build_tree
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.retraces.mark import mark_all_retraces
@@ -151,13 +151,16 @@ def _mark_file(source: Path, target: Path, threshold: float, language: str | Non
 
 def _mark_words(body: str, bare_fillers: Set[str]) -> str:
     """Return ``body`` with bare fillers as ``&-um`` and cut-off words (``sto-``) as ``&+sto``; a hum alone stays."""
+    after = ""
     for item in reversed(() if is_hummed(body.split()) else build_tree(body).items):
         if isinstance(item, Word):
             word = item.text
-            if normalize("NFC", word.casefold()) in bare_fillers:
-                word = f"&-{word.lower()}"
+            sound = normalize("NFC", word.casefold()).removesuffix("-")
+            if sound in bare_fillers and (sound, after) not in ANSWERS:
+                word = f"&-{word.lower().removesuffix('-')}"
             elif _CUT_OFF.fullmatch(word):
                 word = f"&+{word[:-1]}"
+            after = sound
             body = body[: item.offset] + word + body[item.offset + len(item.text) :]
     return body
 

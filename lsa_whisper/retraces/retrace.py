@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -11,8 +11,12 @@ from lsa_whisper.retraces.tagger import KINDS, THRESHOLD, Tagger, WordProbabilit
 from lsa_whisper.retraces.word_kinds import CLOSED_CLASSES, OPEN, word_class, word_kind
 from lsa_whisper.retraces.words import SpokenWord
 
-EMPHATIC = frozenset(("very", "really", "bye", "no", "yeah", "yes", "ha", "so", "night", "there", "knock", "choo"))
-"""Words that fluent speakers repeat for emphasis."""
+_EMPHATIC_WORDS = """
+    very really bye no yeah yes ha so night there baa bang beep boom buzz choo chug cluck ding dong hip honk knock la
+    meow miau moo na neigh nom oh oink pop quack ribbit tap tick tock toot tweet uh vroom wau woof
+"""
+EMPHATIC = frozenset(_EMPHATIC_WORDS.split())
+"""Words that fluent speakers repeat for emphasis, and sounds that things and animals make again and again."""
 _TAKEN_BACK = attrgetter("taken_back")
 _DISCOURSE_MARKERS = (("you", "know"), ("i", "mean"))
 _MIN_REFORMULATION = 0.4
@@ -69,7 +73,7 @@ def _in_utterance(
     words: Sequence[SpokenWord], probabilities: Sequence[WordProbabilities], threshold: float
 ) -> list[Retrace]:
     if not any(map(_TAKEN_BACK, probabilities)):
-        return list(_by_grammar(words, [], threshold))
+        return _with_further_copies(words, _by_grammar(words, [], threshold))
     retraces = (
         _retrace(probabilities, first, last)
         for first, last in _groups(probabilities, threshold)
@@ -81,11 +85,10 @@ def _in_utterance(
         for part in (_same_kind(words, copy) for copy in _copies(words, _without_fragment(words, whole)))
         if not all(word.cut_off for word in words[part.first : part.last + 1]) and not _is_fluent(words, part)
     ]
-    learned = _with_further_copies(words, learned)
-    return sorted([*learned, *_by_grammar(words, learned, threshold)], key=lambda retrace: retrace.first)
+    return _with_further_copies(words, [*learned, *_by_grammar(words, learned, threshold)])
 
 
-def _with_further_copies(words: Sequence[SpokenWord], learned: Sequence[Retrace]) -> list[Retrace]:
+def _with_further_copies(words: Sequence[SpokenWord], learned: Iterable[Retrace]) -> list[Retrace]:
     """Return the retraces with all copies of a repetition: of *thank you* four times, three are taken back."""
     texts = [word.text for word in words]
     chain: list[Retrace] = []
@@ -107,7 +110,8 @@ def _by_grammar(words: Sequence[SpokenWord], learned: Sequence[Retrace], thresho
     taken = {at for retrace in learned for at in range(retrace.first, retrace.last + 2)} if spans else set()
     for first, last in spans:
         if taken.isdisjoint(range(first, last + 2)):
-            yield Retrace(first, last, "[//]", FRAME_CONFIDENCE)
+            code = "[/]" if words[first].text == words[last + 1].text else "[//]"
+            yield Retrace(first, last, code, FRAME_CONFIDENCE)
             taken |= set(range(first, last + 2))
 
 
@@ -208,8 +212,8 @@ def _is_subject(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
 
 
 def _is_emphasis(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
-    word, after = words[retrace.first], words[retrace.last + 1]
-    return retrace.code == "[/]" and word.text in EMPHATIC and retrace.first == retrace.last and not after.after_filler
+    texts = _texts_of(words, retrace.first, retrace.last + 1 - retrace.first)
+    return retrace.code == "[/]" and EMPHATIC.issuperset(texts) and not words[retrace.last + 1].after_filler
 
 
 def _groups(probabilities: Sequence[WordProbabilities], threshold: float) -> Iterator[tuple[int, int]]:
@@ -254,27 +258,29 @@ def _same_again(texts: Sequence[str], at: int, length: int) -> bool:
 def frames(words: Sequence[SpokenWord]) -> Iterator[tuple[int, int]]:
     """Yield the first and last word of retraces that the grammar shows; they are too rare for a tagger to learn.
 
-    These are a subject with its verb before the same verb with another subject (*he went – she went*), and a form of
-    *be* with a bare verb before a verb in the past (*was go – wanted*).
+    These are a subject with its verb before the same verb with another subject (*he went – she went*), a form of *be*
+    with a bare verb before a verb in the past (*was go – wanted*), and a question that begins again (*can I – can I*).
 
     >>> [list(frames([SpokenWord(word) for word in text.split()])) for text in ("he went she went", "it was go wanted")]
     [[(0, 1)], [(1, 2)]]
     """
     texts = [word.text for word in words]
-    if _BE.isdisjoint(texts) and len(_SUBJECTS.intersection(texts)) < 2:
+    if _BE.isdisjoint(texts) and sum(text in _SUBJECTS for text in texts) < 2:
         return
     kinds = list(map(word_kind, texts))
     for first in range(len(words) - 2):
         if kinds[first] == "be":
             length = 2 if kinds[first + 1 : first + 3] == ["verb", "past"] else 0
         else:
-            length = _length_of_frame(texts[first : first + 2 * _MAX_FRAME], kinds[first + 1])
+            length = _length_of_frame(texts[first : first + 2 * _MAX_FRAME], *kinds[first : first + 2])
         if length and not any(word.cut_off for word in words[first : first + 3]):
             yield first, first + length - 1
 
 
-def _length_of_frame(texts: Sequence[str], kind: str) -> int:
-    """Return how many of the words from a subject on are repeated behind another subject; 0 for none."""
+def _length_of_frame(texts: Sequence[str], first: str, kind: str) -> int:
+    """Return how many words from a subject on, or of *can I can I*, are repeated; 0 for none."""
+    if first == "modal" and texts[1] in _SUBJECTS and _same_again(texts, 0, 2):
+        return 2
     if texts[0] not in _SUBJECTS or kind not in _VERBS or texts[1] == _NOT_A_VERB:
         return 0
     for length in range(min(_MAX_FRAME, len(texts) // 2), 1, -1):

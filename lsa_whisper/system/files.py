@@ -37,7 +37,7 @@ def paths_of(places: Sequence[Path | str] | Path | str) -> list[Path]:
     True
 
     Raises:
-        LsaWhisperError: It is something else, such as samples.
+        LsaWhisperError: One is empty, or something else, such as samples.
     """
     listed = list(places) if isinstance(places, Iterable) and not isinstance(places, str) else [places]
     for place in listed:
@@ -46,6 +46,8 @@ def paths_of(places: Sequence[Path | str] | Path | str) -> list[Path]:
                 f"give the path of a file or folder, not {type(place).__name__}; write samples to a file first: "
                 "soundfile.write('visit.wav', samples, rate_hz)"
             )
+        if not os.fspath(place):
+            raise LsaWhisperError("a path is empty; name a file or folder, such as '.' for this one")
     return [Path(place) for place in listed]
 
 

@@ -227,3 +227,23 @@ def test_times_without_control_characters_are_not_words(times):
     assert (bare.verbatim(), bare.written(), bare.terminator) == (good.verbatim(), good.written(), "?")
     assert serialize(parse(text)) == text
     assert "bare-bullet" in {problem.code for problem in check(parse(text))}
+
+
+@pytest.mark.parametrize(("encoding", "name"), [("mac_roman", "Mac Roman"), ("cp850", "DOS 850")])
+def test_accents_of_other_machines_are_no_capitals_within_a_word(encoding, name, tmp_path):
+    data = "*CHI:\tun café ça été où c'est très bien là .\n".encode(encoding)
+    (tmp_path / "old.cha").write_bytes(data)
+    transcript = read(tmp_path / "old.cha")
+    assert transcript.utterances[0].text == "un café ça été où c'est très bien là ."
+    assert [problem.message for problem in transcript.found] == [f"not UTF-8, read as {name}"]
+    assert serialize(transcript).encode(transcript.encoding) == data
+
+
+def test_one_old_line_costs_the_others_nothing(tmp_path):
+    path = tmp_path / "mixed.cha"
+    path.write_bytes("*CHI:\tel niño .\n".encode() + "*CHI:\tmañana .\n".encode("latin-1"))
+    transcript = read(path)
+    assert [utterance.text for utterance in transcript.utterances] == ["el niño .", "mañana ."]
+    assert [(problem.line, problem.code) for problem in transcript.found] == [(2, "encoding")]
+    write(transcript, path)
+    assert path.read_text("utf-8") == "*CHI:\tel niño .\n*CHI:\tmañana .\n"

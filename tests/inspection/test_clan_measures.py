@@ -139,6 +139,10 @@ def test_errors_are_counted_where_any_is_coded():
         "*CHI:\tthem xxx .", "*CHI:\tI want +...",
     )  # fmt: skip
     assert (coded.word_errors, coded.grammatical_share) == (2, pytest.approx(1 / 3))
+    sounds = measured("*CHI:\twed [: red] [* p:w] dog .", "*CHI:\tno more .")
+    assert (sounds.word_errors, sounds.grammatical_share) == (1, None)
+    both = measured("*CHI:\twed [: red] [* p:w] dog .", "*CHI:\the goed [* m:=ed] .")
+    assert (both.word_errors, both.grammatical_share) == (2, 0.5)
     plain = measured("*CHI:\tno more .")
     assert (plain.word_errors, plain.grammatical_share) == (None, None)
 

@@ -109,6 +109,19 @@ def test_several_utterances_with_roles(many, speakers):
     assert decoded.repairs == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "tier"),
+    [
+        ("Woof woof woof.", "woof woof woof ."),
+        ("Ding dong, ding dong.", "ding dong ding dong ."),
+        ("Uh oh, uh oh.", "uh oh uh oh ."),
+        ("Dog dog.", "dog [/] dog ."),
+    ],
+)
+def test_sounds_are_made_again_and_again(text, tier):
+    assert [one.text for one in decode(text, VERBATIM).utterances] == [tier]
+
+
 @given(tiers)
 def test_verbatim_labels_keep_the_words(text):
     spoken = utterance("PAR", text)

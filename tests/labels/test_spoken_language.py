@@ -21,6 +21,9 @@ FILLERS_CAPITALS_AND_NUMBERS = [
     ("jpn", "犬 が 3 匹.", "犬 が 三 匹 ."),
     ("zho", "呃 我 要 3 个.", "&-呃 我 要 3 个 ."),
     ("yue", "呃 我 要 3 个.", "&-呃 我 要 3 个 ."),
+    ("fin", "Minä öö haluan 3.", "minä &-öö haluan kolme ."),
+    ("kor", "저는 음 좋아요.", "저는 &-음 좋아요 ."),
+    ("nob", "Jeg øh vil.", "jeg &-øh vil ."),
     ("heb", "אה 3 כלבים.", "&-אה שלוש כלבים ."),
     ("eng", "Um, I want 3 dogs.", "&-um I want three dogs ."),
 ]
@@ -41,6 +44,16 @@ SAID_TWICE_ON_PURPOSE = [
 
 
 ENDS_OF_SENTENCES = [
+    # days of the week, and abbreviations in a row
+    ("deu", "Mo.-Fr. von 8 bis 9, Sa. 9-12 Uhr, So. zu.", "Mo bis Fr von acht bis neun Sa neun bis zwölf Uhr So zu ."),
+    ("deu", "Dipl.-Ing. Müller. Das ist so. Ja.", "Dipl Ing Müller . das ist so . ja ."),
+    (
+        "eng",
+        "On Mon.-Fri. from 9 and on Sat. too. In Jan. it snows.",
+        "on Mon Fri from nine and on Sat too . in Jan it snows .",
+    ),
+    ("eng", "I like the sun. He sat. See Jan. He ran.", "I like the sun . he sat . see Jan . he ran ."),
+    ("ell", "Στις 3 μ.μ. και 10 π.μ. χθες.", "στις 3 μ μ και 10 π μ χθες ."),
     # initials and letters that are spelled
     ("eng", "I know J. R. R. Tolkien. A. A. Milne.", "I know J R R Tolkien . A A Milne ."),
     ("eng", "A.M. or P.M.? A I mean B.", "A M or P M ? a I mean B ."),
@@ -175,6 +188,15 @@ NUMBERS_AND_SIGNS = [
     ("ita", "1 gatto e 1 casa, 1 volta.", "un gatto e una casa una volta ."),
     ("por", "1 gato e 1 casa.", "um gato e uma casa ."),
     ("spa", "1 año, 21 años, 21 €, 1 hora.", "un año veintiún años veintiún euros una hora ."),
+    # the number of a thing is not how many there are of it
+    ("spa", "El número 1 llega, capítulo 1 trata.", "el número uno llega capítulo uno trata ."),
+    ("por", "Fase 1 começa com 2 meninas, 200 casas, 2 mas não.",
+     "fase um começa com duas meninas duzentas casas dois mas não ."),
+    ("cat", "1 nena a les 15h.", "una nena a les quinze hores ."),
+    ("swe", "Den 1:a maj, den 3:e.", "den första maj den tredje ."),
+    ("deu", "Ruf die 110 an, die 110 Kinder.", "Ruf die eins eins null an die einhundertzehn Kinder ."),
+    ("vie", "50%.", "50 phần trăm ."),
+    ("ind", "50 %.", "lima puluh persen ."),
     ("spa", "Número 1, a las 21:30.", "número uno a las veintiuna treinta ."),
     ("deu", "Um 1:30 Uhr für 1 € bei 1°.", "um ein Uhr dreißig für ein Euro bei ein Grad ."),
     ("spa", "A la 1:30 por 1 € y 1 £.", "a la una treinta por un euro y una libra ."),
@@ -222,6 +244,8 @@ CHARACTERS_THAT_MEAN_THE_SAME = [
     ("deu", "Ja.Nein. Auf web.de.", "ja . nein . auf web Punkt de ."),
     ("rus", "На yandex.ru. да.нет", "на yandex точка ru . да . нет ."),
     ("eng", "C++ and C#. x² + y² = z.", "C plus-plus and C sharp . x squared plus y squared equals z ."),
+    ("eng", "W/o it b/c I said so, w/ her.", "without it because I said so with her ."),
+    ("eng", "60 Hz, ⅛ cup, 5⅝ at Apt. 4.", "sixty hertz one eighth cup five and five eighths at Apt four ."),
     ("eng", "See https://a.com/b?c=d&e now.", "see http a dot com slash b c d e now ."),
 ]
 

@@ -42,6 +42,16 @@ def test_a_hum_alone_is_an_answer(tmp_path):
     assert "*PAR:\thmm .\n*PAR:\t&-hmm the dog .\n*PAR:\t&-um .\n" in text
 
 
+def test_answers_of_two_words_are_not_filled_pauses_and_a_cut_off_one_is(tmp_path):
+    path = tmp_path / "visit.cha"
+    path.write_text(
+        TEXT.replace("um I want I want the sto- story .", "uh huh .\n*PAR:\tuh oh it fell .\n*PAR:\tum- yes .")
+    )
+    mark([path], out=tmp_path / "marked")
+    text = (tmp_path / "marked" / "visit.cha").read_text()
+    assert "*PAR:\tuh huh .\n*PAR:\tuh oh it fell .\n*PAR:\t&-um yes .\n" in text
+
+
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 def test_other_languages_get_no_number_of_retraces(form, tmp_path):
     path = tmp_path / "visit.cha"

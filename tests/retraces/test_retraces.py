@@ -55,6 +55,9 @@ from lsa_whisper.retraces.words import SpokenWord, marked_words, spoken_words
         ("we &+th they ran .", "we [//] &+th they ran ."),
         ("so you know you know I like it .", "so you know you know I like it ."),
         ("yeah yeah I know .", "yeah yeah I know ."),
+        ("can I can I go ?", "<can I> [/] can I go ?"),
+        ("can we &-um can we can we play ?", "<can we> [/] &-um <can we> [/] can we play ?"),
+        ("can he go can she ?", "can he go can she ?"),
         ("it's fun to it's fun to to to play here .", "<it's fun to> [/] it's fun to [/] to [/] to play here ."),
     ],
 )

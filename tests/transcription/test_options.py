@@ -112,6 +112,8 @@ def test_samples_and_a_model_for_another_process_are_refused_with_a_remedy(scrip
         transcriber.transcribe(np.zeros(16_000, np.float32))
     with pytest.raises(LsaWhisperError, match="not float32; write samples to a file"):
         transcribe(np.zeros(16_000, np.float32), scripted)
+    with pytest.raises(LsaWhisperError, match="a path is empty"):
+        transcribe("", scripted)
     with pytest.raises(LsaWhisperError, match="make one in each"):
         pickle.dumps(transcriber.transcribe)
     result = transcriber.transcribe(visit)

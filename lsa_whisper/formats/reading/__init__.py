@@ -36,6 +36,7 @@ READABLE = {
     ".stm": "nist",
     ".json": "asr_json",
     ".jsonl": "asr_json",
+    ".json3": "asr_json",
     ".words.xml": "nxt",
     ".tsv": "tab_rows",
     ".html": "html_words",
@@ -106,7 +107,8 @@ def read_transcripts(path: Path | str, options: ReadingOptions | None = None) ->
     if suffix is None:
         suffixes = ", ".join(READABLE)
         raise FormatError(f"{path}: transcripts are read from {suffixes}; convert it first, or rename the file")
-    if suffix == ".cha" or (suffix == ".txt" and _CHAT.match(decode_bytes(read_bytes(path), str(path)))):
+    text = decode_bytes(read_bytes(path), str(path), options.language) if suffix == ".txt" else ""
+    if suffix == ".cha" or _CHAT.match(text):
         transcript = chat.read(path)
         if not transcript.utterances:
             raise FormatError(f"{path}: contains no utterance; a main tier begins with * and a speaker code")
@@ -124,6 +126,9 @@ def read_sources(path: Path, options: ReadingOptions) -> list[Source]:
         FormatError: The file is damaged, or not of the format that its extension says.
     """
     data, reader = read_bytes(path), READABLE[_suffix(path) or ""]
+    notes: list[str] = []
+    if reader not in ("eaf", "nxt", "trs", "ttml"):  # which name their encoding
+        data = decode_bytes(data, str(path), options.language, notes).encode()
     if reader == "plain":
         text = decode_bytes(data, str(path))
         if cues := printed_cues(text):
@@ -131,6 +136,8 @@ def read_sources(path: Path, options: ReadingOptions) -> list[Source]:
         reader = "subtitles" if cues or _SUBTITLES.match(text) else "salt" if _SALT.match(text) else reader
     module = import_module(f"lsa_whisper.formats.reading.{reader}")
     sources: list[Source] = module.parse(data, str(path), options.conventions)
+    for source in sources:
+        source.notes += notes
     if _suffix(path) == ".words.xml":  # the other speakers of the meeting have files of their own
         for other in nxt_files(path)[1:]:
             for more in module.parse(read_bytes(other), str(other), options.conventions):

@@ -8,6 +8,7 @@ one of :mod:`lsa_whisper.formats.reading.recognizers`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
@@ -20,7 +21,7 @@ from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.manifests import is_manifest_row, manifest_rows, manifest_sources
 from lsa_whisper.formats.reading.recognizers import RECOGNIZERS
-from lsa_whisper.formats.reading.recognizers.fields import around, field_of, rows, speaker_name, text_of
+from lsa_whisper.formats.reading.recognizers.fields import around, field_of, rows, scaled, speaker_name, text_of
 from lsa_whisper.formats.reading.recognizers.label_studio import is_tasks, task_sources
 from lsa_whisper.formats.reading.recognizers.turn_list import are_turns
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds, without_damaged_times
@@ -28,6 +29,7 @@ from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_o
 from lsa_whisper.system import plain_json
 from lsa_whisper.timespan import TimeSpan
 
+_TIME = re.compile(r'"(?:\w*(?:start|begin|offset|timestamp)\w*|ts)"\s*:\s*[\[{"\d]', re.IGNORECASE)
 _MIN_WORDS = 0.7
 """Share of chunks of one word from which chunks are words: CrisperWhisper and ``return_timestamps="word"``."""
 
@@ -37,7 +39,7 @@ def segment_utterances(segments: list[Any], place: str) -> Iterator[SpokenText]:
     for segment, here in rows(segments, f"{place}: segment"):
         entries = segment.get("words", segment.get("result"))  # "result" is Vosk's
         words = tuple(_segment_words(entries, here))
-        text = segment.get("text")
+        text = segment.get("text", segment.get("body"))  # "body" is of podcasts
         if not isinstance(text, str):
             text = " ".join(word for word, _ in words)
         span = _span(segment, here) or around(words)
@@ -60,9 +62,9 @@ def _speaker(row: Mapping[str, Any]) -> str:
 
 
 def _span(row: Mapping[str, Any], place: str) -> TimeSpan | None:
-    start, end, duration = (row.get(name) for name in ("start", "end", "duration"))
+    start, end, duration = field_of(row, "start", "startTime"), field_of(row, "end", "endTime"), row.get("duration")
     if end is None and plain_json.is_finite(start) and plain_json.is_finite(duration):  # of Premiere
-        end = start + duration  # type: ignore[operator]
+        end = start + duration
     return span_of_seconds(start, end, place)
 
 
@@ -88,14 +90,14 @@ def chunk_utterances(chunks: Sequence[Any], place: str, language: str | None = N
             start = end = None  # where two windows overlap, the pipeline may write an end before the start
         span = span_of_seconds(start, start if end is None else end, here)
         if chunk["text"].strip():
-            words.append(RecognizedWord(chunk["text"].strip(), span or TimeSpan(0, 0), "", here))
+            words.append(RecognizedWord(chunk["text"].strip(), span or TimeSpan(0, 0), _speaker(chunk), here))
     single = sum(len(word.text.split()) == 1 for word in words)
     if words and single >= _MIN_WORDS * len(words):
         yield from utterances_of(words, language)
     else:
         for word in words:
             span = word.span if word.span.end_ms else None  # the last one may have no end, which a note says
-            yield SpokenText("", word.text, span, place=word.place)
+            yield SpokenText(word.speaker, word.text, span, place=word.place)
 
 
 def batchalign_utterances(content: Sequence[Any], place: str) -> Iterator[SpokenText]:
@@ -147,6 +149,8 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     with without_damaged_times(notes):
         source = _recording(document, place)
     source.notes += notes
+    if not notes and _TIME.search(text) and not any(turn.span for turn in source.spoken):
+        source.notes.append("times are of a form that is not read; export subtitles to keep them")
     return [source]
 
 
@@ -158,7 +162,9 @@ def _recording(document: Any, place: str) -> Source:
         raise FormatError(
             f"{place}: is not a transcript of a speech recognizer; it holds {type(document).__name__} only"
         )
-    source.language = text_of(document, "language") or None
+    if isinstance(inner := document.get("output"), Mapping):  # of services that run Whisper
+        return _recording(inner, place)
+    source.language = text_of(document, "language", "detected_language") or None
     source.full_text = text_of(document, "text")
     if isinstance(document.get("utterances"), list) and isinstance(document.get("participants"), Mapping):
         _own(document, source, place)
@@ -168,7 +174,12 @@ def _recording(document: Any, place: str) -> Source:
         turns = segment_utterances(document["segments"], place)
         source.spoken = [replace(turn, speaker=names.get(turn.speaker) or turn.speaker) for turn in turns]
     elif isinstance(document.get("chunks"), list):
-        source.spoken = list(chunk_utterances(document["chunks"], place, source.language))
+        chunks, people = document["chunks"], document.get("speakers")
+        if isinstance(people, list) and any(isinstance(row, Mapping) and "timestamp" in row for row in people):
+            chunks = people  # the same, with speakers, of insanely-fast-whisper
+        source.spoken = list(chunk_utterances(chunks, place, source.language))
+    elif isinstance(document.get("events"), list):
+        source.spoken = list(segment_utterances(_of_youtube(document["events"], place), place))
     elif isinstance(document.get("content"), list):
         source.has_segments = False
         source.spoken = list(batchalign_utterances(document["content"], place))
@@ -182,6 +193,16 @@ def _recording(document: Any, place: str) -> Source:
             f"Label Studio, {', '.join(RECOGNIZERS)}; export it as subtitles or text"
         )
     return source
+
+
+def _of_youtube(events: list[Any], place: str) -> list[Any]:
+    """Return the events of YouTube's captions (json3), whose times are in milliseconds, as segments."""
+    return [
+        {"text": "".join(str(part.get("utf8", "")) for part, _ in rows(row.get("segs"), here))}
+        | {name: scaled(row.get(own), 0.001) for name, own in (("start", "tStartMs"), ("duration", "dDurationMs"))}
+        for row, here in rows(events, f"{place}: event")
+        if not row.get("aAppend")
+    ]
 
 
 def _name_of_list(items: list[Any]) -> str:

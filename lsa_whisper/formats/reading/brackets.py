@@ -6,8 +6,8 @@ SALT and many laboratories bracket everything that is not part of the message al
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from lsa_whisper.chat.filled_pauses import MARKED_FILLERS
@@ -114,8 +114,17 @@ _SPOKEN = re.compile(
 """Words of a speaker about himself and others, which no description of a sound has."""
 _FILLER = re.compile(r"u+h+m*|u+m+|e+r+m*|h+m+|m+h*m+", re.IGNORECASE)
 _ANY_MARK = re.compile(r"[\[({<]")
+_OVERLAPPED = re.compile(
+    r"(?i)\[\s?(?:oh|yes|yeah|no|and|but|so|I|okay|well|m+h*m+|uhm?|ja|nein|und|oui|non|et|sí|y)[\s,.?:=]*\]"
+)
 STAMP = re.compile(r"(?<![\d:.,])(?:\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,3})?|00:\d{2})(?![\d:])")
 """A time of the recording within text; it was not said."""
+
+
+def with_overlaps(conventions: Conventions, texts: Iterable[str]) -> Conventions:
+    """Return ``conventions`` in which square brackets stand around overlapped words, if they do so in ``texts``."""
+    count = sum("[" in text and _OVERLAPPED.search(text) is not None for text in texts)
+    return replace(conventions, marks={("[", "]"): "overlap", **conventions.marks}) if count > 1 else conventions
 
 
 @dataclass(frozen=True)
@@ -159,9 +168,14 @@ class Brackets:
     def _replace(self, text: str, pattern: re.Pattern[str], meaning: str) -> str:
         def meant_by(match: re.Match[str]) -> str:
             content = match.group(1).strip()
+            words, start, end = {*content.casefold().split()}, match.start(), match.end()
+            before = re.findall(r"[\w'-]+", match.string[max(start - 200, 0) : start].casefold())
+            after = re.findall(r"[\w'-]+", match.string[end : end + 200].casefold())
+            is_copy = words <= {*before[-len(words) :]} or words <= {*after[: len(words)]}
+            if meaning == "event" and words and is_copy and not chat_of(content):  # I (I) want
+                return f" {content} "
             if meaning != "maze":
                 return self._meaning(content, meaning)
-            after = re.findall(r"[\w'-]+", match.string[match.end() : match.end() + 200])
             return self.hold(mark_maze(content.split(), after))
 
         for _ in range(4):  # brackets within brackets
@@ -202,11 +216,11 @@ class Brackets:
         words = content if meaning == "unsure" else uncertain_words(content)
         if words:
             return self.unsure(words)
-        if re.fullmatch(r"[0-9]{3,4}", content) or (" " in content and _SPOKEN.search(content)):  # (2020), (I think)
+        if meaning == "overlap" or _SPOKEN.search(content):  # (I think)
             return f" {content} "
-        if re.fullmatch(r"\x02\d+\x03", content):  # [[laughs]]
+        if re.fullmatch(r"[0-9]{3,4}|\x02\d+\x03", content):  # (2020), [[laughs]]
             return f" {content} "
-        if is_clock(content) or not any(map(str.isalpha, content)):
+        if is_clock(content) or not any(map(str.isalpha, content)) or content.casefold() == "sic":
             self.comments.append(content)
             return " "
         return f" {content.lower()} " if _FILLER.fullmatch(content) else self._known(event_of(content))

@@ -19,6 +19,8 @@ from lsa_whisper.timespan import TimeSpan
 _CLOCK = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})(?:[.,:](\d{1,3}))?"
 _TIMES = re.compile(rf"\s*{_CLOCK}\s*-->\s*{_CLOCK}(?:\s.*)?")
 _NOT_A_CUE = re.compile(r"(?:WEBVTT|NOTE|STYLE|REGION)(?:\s|$)")
+_OWNER = re.compile(r'\d+ "([^"<>]+)" \(\d*\)\s*')
+"""The line above the time as Webex writes it, with the speaker: ``1 "Ann Smith" (123456)``."""
 _MARKUP = re.compile(r"<[^<>]{0,200}>")
 _WORD_TIME = re.compile(r"<\d{1,2}:[\d:]{2,5}\.\d{3}>")
 _MAX_NAMED = 5
@@ -55,6 +57,8 @@ def cues_in(text: str, notes: list[str]) -> list[Cue]:
             continue
         for at, end in zip(times, [*times[1:], len(block)], strict=True):
             lines = block[at + 1 : end]
+            if lines and at == times[0] and (owner := _OWNER.fullmatch(block[max(at - 1, 0)])):
+                lines = [f"<v {owner[1]}>{lines[0]}", *lines[1:]]
             if end < len(block) and lines and lines[-1].strip().isdigit():
                 lines = lines[:-1]
             if at != times[0]:

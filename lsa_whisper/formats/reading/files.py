@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsa_whisper.errors import FormatError
+from lsa_whisper.system.text_encoding import decode_text
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -38,8 +39,8 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
-def decode_bytes(data: bytes, place: str) -> str:
-    r"""Return the text of ``data``: UTF-8, UTF-16 with a byte order mark, else Windows-1252, as older programs wrote.
+def decode_bytes(data: bytes, place: str, language: str = "eng", notes: list[str] | None = None) -> str:
+    r"""Return the text of ``data`` as :func:`decode_text` reads it; ``notes`` takes what a person should know of it.
 
     >>> decode_bytes(b"caf\xe9\r\nno", "a.slt")
     'café\nno'
@@ -47,20 +48,14 @@ def decode_bytes(data: bytes, place: str) -> str:
     Raises:
         FormatError: It is not text.
     """
-    try:
-        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            text = data.decode("utf-16")
-        elif b"\0" in data:
-            raise FormatError(f"{place}: is not a text file; is it a recording or a word processor's document?")
-        else:
-            try:
-                text = data.decode("utf-8-sig")
-            except UnicodeDecodeError:
-                text = data.decode("cp1252")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise FormatError(f"{place}:{line}: has bytes that are not text; save the file as UTF-8") from error
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    text, encoding, line, problem = decode_text(data, language)
+    if encoding == "latin-1":
+        raise FormatError(f"{place}:{line}: has bytes that are not text; save the file as UTF-8")
+    if "\0" in text:
+        raise FormatError(f"{place}: is not a text file; is it a recording or a word processor's document?")
+    if problem and notes is not None:
+        notes.append(f"{problem}, from line {line} on: check its letters, and save it as UTF-8")
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 _MAX_DEPTH = 64

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence, Set
+from itertools import pairwise
 
 from lsa_whisper import chat
 from lsa_whisper.formats.reading.cues import bracketed_speakers, with_colons
@@ -45,7 +46,7 @@ def in_one_form(lines: NumberedLines) -> list[tuple[int, str]]:
     >>> in_one_form([(1, "I: Hello. #00:00:03-5#"), (2, "B: Hi. #00:00:08-1#")])
     [(1, '[00:00:00] I: Hello.'), (2, '[00:00:03.5] B: Hi.'), (2, '[00:00:08.1]')]
     """
-    lines = _with_names_first(lines)
+    lines = _with_names_first(_with_names_beside_times(lines))
     plain_lines = [(number, UNKNOWN_SPEAKER.sub("", _BOLD_NAME.sub(r"\1: ", line, count=1))) for number, line in lines]
     return _with_colons(_with_times_first(_with_bare_times(_with_hashed_times(plain_lines))))
 
@@ -63,6 +64,20 @@ def _with_names_first(lines: NumberedLines) -> list[tuple[int, str]]:
             rows[-1] = (rows[-1][0], f"[{clock}]")
         rows.append((number, line))
     return rows
+
+
+def _with_names_beside_times(lines: NumberedLines) -> NumberedLines:
+    """Return ``lines`` with the name above (Zoom) or below each time that stands alone on one line with the time."""
+    clocks = [at for at, (_, line) in enumerate(lines) if _CLOCK.fullmatch(line)]
+    if len(clocks) > 1 and all(later - at > 2 for at, later in pairwise([*clocks, len(lines) + 1])):
+        for step in (-1, 1):
+            names = {at: lines[at + step][1] for at in clocks if at + step >= 0}
+            if len(names) == len(clocks) and all(n[-1:].isalnum() and _PERSON.fullmatch(n) for n in names.values()):
+                rows = [
+                    (number, f"{names[at]}  {line}" if at in names else line) for at, (number, line) in enumerate(lines)
+                ]
+                return [row for at, row in enumerate(rows) if at - step not in names]
+    return lines
 
 
 def _with_hashed_times(lines: NumberedLines) -> list[tuple[int, str]]:

@@ -41,6 +41,7 @@ _HEADERS = tuple(
         rf"{_NAME}\s*[\[(]{_CLOCK}[\])]\s*:?\s*(?P<text>.*)",
         rf"{_TIME}\s*-?\s*{_NAME}\s*:\s*(?P<text>.*)",
         rf"{_CLOCK}\s+{_CAPITAL}(?P<text>)",
+        rf"{_CAPITAL}\s[-–]\s{_TIME}(?P<text>)",
         rf"{_CAPITAL}\s{{2,}}{_TIME}\s{{2,}}(?P<text>\S.*)",
         rf"{_TIME}\s*(?P<perhaps>[-–])\s*{_CAPITAL}(?:\s*\([^()]*\))?(?P<text>)",
         rf"\[{_CLOCK}\]\s*(?P<name>(?:Speaker|SPEAKER|Participant|Interviewer) ?\d{{1,2}})(?P<text>)",
@@ -50,8 +51,10 @@ _HEADERS = tuple(
 )
 _NO_SPEAKERS = ("", "date", "time", "place", "location", "title", "project", "file", "recording", "duration", "topic")
 """Names of facts above a transcript."""
-_FOOTER = re.compile(r"transcribed by (?:https?://)?[\w.-]+\.\w+/?", re.IGNORECASE)
-"""What Otter and others write below."""
+_FOOTER = re.compile(
+    r"(?i)transcribed by (?:https?://)?[\w.-]+\.\w+/?|(?:\w+ ended after [\d:]{5,}|this editable transcript was).*"
+)
+"""What Otter, Meet and others write below."""
 _MIN_SHARE = 0.15
 """Least share of lines with a header: a turn of Otter has seldom more than six lines."""
 
@@ -168,11 +171,11 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     source.comments = [line for _, line in lines if _FOOTER.fullmatch(line)]
     lines = without_numbers([(number, line) for number, line in lines if not _FOOTER.fullmatch(line)], source.notes)
     source.spoken = turns_with_headers(lines, place)
+    if not any(turn.speaker for turn in source.spoken):
+        source.spoken = with_prefixes(source.spoken, conventions)
     if any(turn.speaker for turn in source.spoken):
         above = [turn.text for turn in takewhile(lambda turn: not turn.speaker, source.spoken)]
         source.spoken = source.spoken[_note_preamble(above, source) :]
-    else:
-        source.spoken = with_prefixes(source.spoken, conventions)
     if source.spoken:
         source.notation = "plain"
         untimed = sum(turn.span is None for turn in source.spoken)

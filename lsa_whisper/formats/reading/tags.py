@@ -33,17 +33,17 @@ _PAUSE = re.compile(
 )
 _CLOCK = re.compile(r"(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?")
 _SOUNDS = (
-    ("laughs", r"laugh(?:s|ing|ter)?|lacht|lachen|rires?|risas?|lol|笑い?声?|大笑"),
-    ("coughs", r"cough(?:s|ing)?"),
+    ("laughs", r"lg|laugh(?:s|ing|ter)?|lacht|lachen|rires?|risas?|lol|笑い?声?|大笑"),
+    ("coughs", r"cg|cough(?:s|ing)?"),
     ("sighs", r"sigh(?:s|ing)?"),
-    ("breathes", r"breath(?:e|es|ing)?|inhales?|exhales?"),
+    ("breathes", r"br|breath(?:e|es|ing)?|inhales?|exhales?"),
     ("sneezes", r"sneez(?:e|es|ing)"),
     ("yawns", r"yawn(?:s|ing)?"),
     ("sniffs", r"sniff(?:s|ing)?"),
     ("cries", r"cr(?:y|ies|ying)"),
     ("clears:throat", r"(?:throat[\s_-]?clear(?:s|ing)?|clear(?:s|ing)[\s_-]?(?:his |her |the )?throat)"),
-    ("smacks:lips", r"lip[\s_-]?smack(?:s|ing)?"),
-    ("noise", r"(?:background[\s_-]?)?noise|spk|nsn|noi"),
+    ("smacks:lips", r"ls|lip[\s_-]?smack(?:s|ing)?"),
+    ("noise", r"(?:background[\s_-]?)?noise|spk|nsn|noi|ns"),
     ("music", r"music|音[乐楽]"),
     ("applause", r"applause|clap(?:s|ping)?|拍手|掌声"),
 )

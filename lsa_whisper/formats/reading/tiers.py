@@ -30,7 +30,8 @@ _SOUND_TIER = re.compile(r"(?:.*[ _-])?(?:phones?|phonemes?|segments|syllables|m
 _REMARKS = frozenset((
     "default", "note", "notes", "comment", "comments", "context", "code", "code_num", "on_off", "noise",
     "kommentar", "kommentare", "notizen", "bemerkungen", "comentario", "comentarios", "notas", "gesture", "gestures",
-    "gesten", "gestos", "gaze", "action", "actions", "translation", "gloss"))  # fmt: skip
+    "gesten", "gestos", "gaze", "action", "actions", "translation", "gloss", "ipa", "phonetic", "phonetics", "syllable",
+    "tone", "tones", "tobi", "break", "breaks", "pitch", "prosody", "misc", "pos", "morph", "lemma"))  # fmt: skip
 _NAME_PARTS = re.compile(r"[@\s_:/-]+|[\[\](){}]")
 _CHAT_DEPENDENT = re.compile(r"%([a-z][a-z0-9]{1,9})@(.+)")
 
@@ -169,7 +170,8 @@ def _use(tier: TextTier, tiers: Sequence[TextTier], conventions: Conventions) ->
 
 
 def _is_remark(tier: TextTier) -> bool:
-    return bool(tier.use) and tier.name.casefold() in _REMARKS
+    name = tier.name.casefold()
+    return bool(tier.use) and (name in _REMARKS or re.split("[ _-]", name)[-1] in _REMARKS - {"default"})
 
 
 def _has_texts(tier: TextTier) -> bool:

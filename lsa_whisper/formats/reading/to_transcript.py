@@ -18,6 +18,7 @@ from lsa_whisper.chat import Line, Participant, Transcript, Utterance
 from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.chat.model import participants
 from lsa_whisper.chat.serialize import in_order
+from lsa_whisper.formats.reading.brackets import with_overlaps
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.names import names_in
 from lsa_whisper.formats.reading.notation import (
@@ -51,7 +52,7 @@ class PlainReader:
         self._source = source
         self._read = partial(
             all_plain_to_chat,
-            conventions=conventions,
+            conventions=with_overlaps(conventions, (turn.text for turn in source.spoken)),
             language=language,
             infer_marks=infer_marks,
             names=names_in((turn.text for turn in source.spoken), language),

@@ -11,7 +11,7 @@ import pytest
 from lsa_whisper import formats
 from lsa_whisper.chat import Participant, compose, utterance
 from lsa_whisper.errors import FormatError, LsaWhisperError
-from lsa_whisper.formats.reading import READABLE, read_transcripts
+from lsa_whisper.formats.reading import READABLE, ReadingOptions, read_transcripts
 from lsa_whisper.formats.reading.conventions import read_conventions
 from lsa_whisper.timespan import TimeSpan
 
@@ -283,3 +283,32 @@ def test_broken_conventions_are_sentences(text, tmp_path):
     path.write_text(text)
     with pytest.raises(FormatError, match=r"conventions\.yaml"):
         read_conventions(path)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "language", "note"),
+    [
+        ("cp1252", "spa", "not UTF-8, read as Windows-1252"),
+        ("mac_roman", "spa", "not UTF-8, read as Mac Roman"),
+        ("cp1251", "rus", "not UTF-8, read as Windows-1251"),
+        ("utf-16", "spa", ""),
+        ("utf-16-le", "spa", ""),
+    ],
+)
+def test_old_encodings_are_told(encoding, language, note, tmp_path):
+    text = "él está allí" if language == "spa" else "мальчик бежит домой"
+    path = tmp_path / "a.txt"
+    path.write_bytes(f"CHI: {text}.\n".encode(encoding))
+    (found,) = read_transcripts(path, ReadingOptions(language=language))
+    assert found.transcript.utterances[0].text == f"{text} ."
+    assert [line.partition(",")[0] for line in found.notes] == ([note.partition(",")[0]] if note else [])
+    assert all(note in line for line in found.notes)
+
+
+def test_lines_of_two_encodings_are_read_alone(tmp_path):
+    path = tmp_path / "a.srt"
+    times = "00:00:01,000 --> 00:00:02,000"
+    path.write_bytes(f"1\n{times}\nel niño corrió\n\n".encode() + f"2\n{times}\nmañana\n".encode("latin-1"))
+    (found,) = read_transcripts(path, ReadingOptions(language="spa"))
+    assert [each.text for each in found.transcript.utterances] == ["el niño corrió .", "mañana ."]
+    assert "1 line(s) not UTF-8, read as Windows-1252, from line 7 on" in found.notes[0]

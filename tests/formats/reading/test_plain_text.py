@@ -60,12 +60,24 @@ def test_unintelligible_speech_stays(mark):
         ("He [pause 2s] ran [2 second pause] home.", "he (.) ran (.) home ."),
         ("（laughs） He ran 【music】.", "&=laughs he ran &=music ."),
         ("(I think) he and (a dog) ran.", "I think he and &=a_dog ran ."),
+        ("I (I) want the dog (the dog).", "I [/] I want <the dog> [/] the dog ."),
+        ("(I'm) going [sic] and (laughs) laughs.", "I'm going and &=laughs laughs ."),
+        ("Ssso I mmmmy dog .hh mmm.", "s::o I m::y dog &=breathes mmm ."),
+        ("um- I want uh- it, gr::eat.", "&-um I want &-uh it gr::eat ."),
         ("In (2020) he ran.", "in twenty twenty he ran ."),
         ("Call (212) 555-0199.", "call two one two five five five zero one nine nine ."),
     ],
 )
 def test_tags_and_brackets(text, expected):
     assert tiers(text) == [expected]
+
+
+def test_brackets_of_overlaps_hold_words(tmp_path):
+    text = "A: so I went [home]\nB: [oh]\nA: [yes] [laughs]\nB: [pardon]\n"
+    found = read(tmp_path, text, "a.txt").transcript
+    assert [each.text for each in found.utterances] == ["so I went home .", "oh .", "yes &=laughs .", "pardon ."]
+    found = read(tmp_path, text.replace("[oh]", "oh").replace("[yes]", "yes"), "a.txt").transcript
+    assert found.utterances[0].text == "so I went &=home ."
 
 
 @pytest.mark.parametrize(

@@ -622,6 +622,9 @@ TURNS = {
     "MAXQDA": "#00:00:01-0# Ann: Um, a dog.\n#00:00:03-0# Bob: Yes!\n#00:00:04-0# Ann: No.\n",
     "Premiere": "00;00;01;12 - 00;00;02;05\nSpeaker 1\nUm, a dog.\n\n00;00;03;00 - 00;00;03;29\n話者 2\nYes!\n\n"
     "00:00:04:00 - 00:00:05:00\nSpeaker 1\nNo.\n",
+    "Zoom, copied": "Ann Lee\n00:00:01\nUm, a dog.\n\nBob\n00:00:03\nYes!\n\nAnn Lee\n00:00:04\nNo.\n",
+    "names below times": "0:01\nAnn Lee\nUm, a dog.\n\n0:03\nBob\nYes!\n\n0:04\nAnn Lee\nNo.\n",
+    "Fireflies": "Ann Lee - 00:01\nUm, a dog.\n\nBob - 00:03\nYes!\n\nAnn Lee - 00:04\nNo.\n",
     "time first": "0:01 Ann\nUm, a dog.\n0:03 Bob\nYes!\n0:04 Ann\nNo.\n",
 }
 
@@ -636,6 +639,14 @@ def test_times_alone_are_not_words(tmp_path):
     spans = [(0, 2000), (2000, 725_000), (725_000, 3_723_000), None]
     assert [span for *_, span in said(found)] == spans
     assert " ".join(words_of(found)) == "okay so the dog ran home"
+
+
+def test_what_meet_writes_above_and_below_is_not_speech(tmp_path):
+    turns = "00:00:01\nAnn: Um, a dog.\nBob: Yes!\n00:05:00\nAnn: No.\n"
+    text = f"Meeting started 2025/01/05 10:00 GMT - Transcript\n{turns}Transcription ended after 00:06:00\n"
+    found = read(tmp_path, text, "a.txt")
+    assert [words for _, words, _ in said(found)] == ["&-um a dog .", "yes !", "no ."]
+    assert sum(block.raw.startswith("@Comment") for block in found.transcript.headers) == 2
 
 
 def test_captions_without_speakers_keep_their_words(tmp_path):

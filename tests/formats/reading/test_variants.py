@@ -96,6 +96,36 @@ FILES = {
         {"payload": {"transcription": {"full_transcript": "Hello there."}}},
         [("PAR", "hello there .", None)],
     ),
+    "podcast.json": (
+        {"version": "1.0.0", "segments": [
+            {"speaker": "Ann", "startTime": 1.0, "endTime": 2.0, "body": "Hello there."},
+            {"speaker": "Bob", "startTime": 3.0, "endTime": 4.0, "body": "Bye now."}]},
+        [("PAR0", *HELLO[1:]), ("PAR1", *BYE[1:])],
+    ),
+    "insanely-fast-whisper.json": (
+        {"text": "x", "chunks": [{"timestamp": [1.0, 2.0], "text": " Hello there."}], "speakers": [
+            {"speaker": "SPEAKER_00", "timestamp": [1.0, 2.0], "text": " Hello there."},
+            {"speaker": "SPEAKER_01", "timestamp": [3.0, 4.0], "text": " Bye now."}]},
+        [("PAR0", *HELLO[1:]), ("PAR1", *BYE[1:])],
+    ),
+    "a service that runs Whisper.json": (
+        {"id": "a", "status": "succeeded", "output": {"detected_language": "en", "segments": [
+            {"start": 1.0, "end": 2.0, "text": " Hello there."}]}},
+        [HELLO],
+    ),
+    "YouTube.json3": (
+        {"events": [
+            {"tStartMs": 0, "dDurationMs": 4000, "id": 1},
+            {"tStartMs": 1000, "dDurationMs": 1000, "segs": [{"utf8": "Hello"}, {"utf8": " there.", "tOffsetMs": 300}]},
+            {"tStartMs": 2000, "aAppend": 1, "segs": [{"utf8": "\n"}]},
+            {"tStartMs": 3000, "dDurationMs": 1000, "segs": [{"utf8": "Bye now."}]}]},
+        [HELLO, BYE],
+    ),
+    "Webex.vtt": (
+        'WEBVTT\n\n1 "Ann Lee" (12)\n00:00:01.000 --> 00:00:02.000\nHello there.\n\n'
+        '2 "Bob" (34)\n00:00:03.000 --> 00:00:04.000\nBye now.\n',
+        [("PAR0", *HELLO[1:]), ("PAR1", *BYE[1:])],
+    ),
     "seconds.tsv": ("start\tend\ttext\n1\t2.0\tHello there.\n3\t4.0\tBye now.\n", [HELLO, BYE]),
     "tab in the text.tsv": ("\ufeffstart\tend\ttext\r\n1000\t2000\tHello\tthere.\r\n", [HELLO]),
     "tags in braces.srt": ("1\n00:00:01,000 --> 00:00:02,000\n{b}Hello{/b} {i}there{/i}.\n", [HELLO]),
@@ -143,6 +173,10 @@ FILES = {
     "phones of a speaker.TextGrid": (
         textgrid(**{"MOT": ["Hello there."], "MOT-phones": ["h"]}), [("MOT", "hello there .", (0, 1000))],
     ),
+    "tiers of sounds.TextGrid": (
+        textgrid(**{"Utterance": ["Hello there."], "Word": ["hello"], "Syllable": ["S"], "A_Gesture": ["p"]}),
+        [("PAR0", "hello there .", (0, 1000))],
+    ),
     "names of ELAN.TextGrid": (
         textgrid(**{"tx@MOT": ["Hello there."], "act@MOT": ["points"]}),
         [("MOT", "hello there .", (0, 1000))],
@@ -159,6 +193,21 @@ def test_files_as_programs_write_them(name, tmp_path):
     spans = (each.span and (each.span.start_ms, each.span.end_ms) for each in found.utterances)
     said = [(each.speaker, each.text, span) for each, span in zip(found.utterances, spans, strict=True)]
     assert said == expected
+
+
+def test_turns_of_whisper_cpp_are_not_events_and_times_that_are_not_read_are_told(tmp_path):
+    offsets = [{"from": 0, "to": 1000}, {"from": 1000, "to": 2000}]
+    texts = ["Hello [SPEAKER_TURN]", "Bye now."]
+    segments = [
+        {"offsets": at, "text": text, "speaker_turn_next": text != texts[1]}
+        for at, text in zip(offsets, texts, strict=True)
+    ]
+    (tmp_path / "a.json").write_text(json.dumps({"transcription": segments}))
+    (tmp_path / "b.json").write_text(json.dumps([{"key": "a", "text": "Hello", "timestamp": [[1, 300]]}]))
+    found, other = (read_transcripts(tmp_path / name)[0] for name in ("a.json", "b.json"))
+    assert [each.text for each in found.transcript.utterances] == ["hello .", "bye now ."]
+    assert found.notes == ("places where another speaker begins, whom the file does not name: 1",)
+    assert any("times are of a form that is not read" in note for note in other.notes)
 
 
 @pytest.mark.parametrize(

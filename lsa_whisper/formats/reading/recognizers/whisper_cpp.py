@@ -25,6 +25,9 @@ def read(document: Mapping[str, Any], source: Source, place: str) -> None:
     source.language = text_of(result, "language") or None if isinstance(result, Mapping) else None
     segments = list(_segments(document, place))
     single = [segment for segment in segments if segment.span and len(segment.text.split()) == 1]
+    turns = sum(segment.opens for segment in segments)
+    if turns:
+        source.notes.append(f"places where another speaker begins, whom the file does not name: {turns}")
     if len(segments) > 2 and 10 * len(single) >= 7 * len(segments):
         words = (
             RecognizedWord(segment.text, segment.span or TimeSpan(0, 0), segment.speaker, segment.place)
@@ -36,15 +39,17 @@ def read(document: Mapping[str, Any], source: Source, place: str) -> None:
 
 
 def _segments(document: Mapping[str, Any], place: str) -> Iterator[SpokenText]:
+    turns = False
     for segment, here in rows(document["transcription"], f"{place}: segment"):
-        text = text_of(segment, "text")
+        text = text_of(segment, "text").replace("[SPEAKER_TURN]", "").strip()
         words = tuple(_words(segment, here))
         if text:
             span = _span(segment, here)
             complete = len(words) == len(text.split())
             speaker = speaker_name(segment.get("speaker"))
             speaker = "" if speaker == _UNKNOWN else speaker
-            yield SpokenText(speaker, text, span, words if complete else (), place=here)
+            yield SpokenText(speaker, text, span, words if complete else (), place=here, opens=turns)
+        turns = bool(segment.get("speaker_turn_next"))
 
 
 def _words(segment: Mapping[str, Any], place: str) -> Iterator[tuple[str, TimeSpan | None]]:
