@@ -88,7 +88,7 @@ _GROUPS = {
     "--beams",
     type=int,
     help="How many possible texts of a window to compare, such as 5: often more accurate on clear speech, but slower; "
-    "default: three where a model without fine-tuning writes disfluencies, else one.",
+    "default: three for a model without fine-tuning (with ct2 only where it writes disfluencies), else one.",
 )
 @click.option(
     "--second-text/--no-second-text",

@@ -97,8 +97,8 @@ class TranscriptionOptions:
     decoding in less time, for a large model on a GPU."""
     beams: int | None = None
     """How many texts of a window are followed at once, at least 1; the best is taken where it is nearly right. One is
-    greedy decoding. ``None``: three where a stock model is asked for disfluencies, else one. Other numbers are for
-    transformers alone; five take about twice as long as one."""
+    greedy decoding. ``None``: three for a stock model (``ct2``: only where it is asked for disfluencies), else one.
+    Other numbers are for transformers alone; five take about twice as long as one."""
     second_text: bool = True
     """Whether the text of a stock model that is asked for disfluencies is compared with its fluent text. Without,
     ``ct2`` takes a fifth less time (whisper-base, int8). Of 24 recordings of about 25 people, word errors without
