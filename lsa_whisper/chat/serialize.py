@@ -41,8 +41,7 @@ def write(transcript: Transcript, path: str | Path) -> None:
         LsaWhisperError: The file cannot be written, or ``transcript`` is something else, such as a result that has one.
     """
     if not isinstance(transcript, Transcript):
-        kind = type(transcript).__name__
-        raise LsaWhisperError(f"give a Transcript, not {kind}; that of a TranscriptionResult is `result.transcript`")
+        raise LsaWhisperError(f"give a Transcript, such as `result.transcript`, not {type(transcript).__name__}")
     write_atomic(encoded(transcript), path)
 
 

@@ -187,11 +187,10 @@ def _require_segments(
         more = f"; {advice}" if advice else ""
         raise CorpusError(f"no utterance can be trained on: {reasons or 'none was found'}{unread}{more}")
     names = [name for split in empty for name in assigned[split]]
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     remedy = "correct these transcripts, or assign other speakers to the split in a card.yaml"
     raise CorpusError(
-        f"{' and '.join(empty)} would be empty: no utterance of {', '.join(names[:5])}{more} can be used; {remedy} (in "
-        f"all splits rejected: {reasons}{'; ' * bool(advice)}{advice})"
+        f"{' and '.join(empty)} would be empty: no utterance of {', '.join(names[:5])}{' ...' * (len(names) > 5)} can "
+        f"be used; {remedy} (in all splits rejected: {reasons}{'; ' * bool(advice)}{advice})"
     )
 
 

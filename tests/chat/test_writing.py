@@ -179,6 +179,6 @@ def test_real_illegal_files_are_found(real_files, name, code):
 
 
 def test_something_else_than_a_transcript_is_refused_with_what_is_meant(tmp_path):
-    with pytest.raises(LsaWhisperError, match=r"give a Transcript, not str; .*result\.transcript"):
+    with pytest.raises(LsaWhisperError, match=r"give a Transcript, such as `result\.transcript`, not str"):
         write("*PAR:\tno .\n", tmp_path / "a.cha")
     assert not list(tmp_path.iterdir())
