@@ -58,10 +58,13 @@ class Recording:
 
     @property
     def remark(self) -> str:
-        """A remark if audio is missing at the end; otherwise empty."""
+        """A remark if audio is missing; otherwise empty."""
         if self.header_s > self.duration_s + (0.1 if self.breaks_off else 1):
             return f"its header claims {self.header_s:.1f} s, and {self.duration_s:.1f} s of it can be read"
-        return f"it is cut off after {self.duration_s:.1f} s: the end of the file is missing" if self.breaks_off else ""
+        if self.breaks_off:
+            return f"it is cut off after {self.duration_s:.1f} s: the end of the file is missing"
+        damaged = any("Giving up resync" in message for message in self.messages)
+        return f"parts of the file are damaged, and {self.duration_s:.1f} s of sound can be read" if damaged else ""
 
     @classmethod
     def open(cls, path: Path | str, *, channel: int | None = None) -> Recording:
@@ -93,8 +96,7 @@ class Recording:
             with keep_messages(messages if is_mp3(path) else None):
                 by_soundfile = _open_soundfile(path)
             if by_soundfile and not _is_headerless_mp3(path):
-                by_soundfile.messages.extend(messages)
-                return by_soundfile
+                return replace(by_soundfile, messages=messages)
         except OSError as error:
             raise AudioError(
                 f"{path}: cannot be opened ({error.strerror or error}); check the path and its permissions"
@@ -102,9 +104,9 @@ class Recording:
         by_av = _open_container(path)
         # libsndfile estimates the length of an mp3 without a Xing header from its first frame, and stops there.
         if by_soundfile and (by_av is None or abs(by_av.duration_s - by_soundfile.duration_s) < 0.2):
-            return by_soundfile
+            return replace(by_soundfile, header_s=0.0, messages=messages)
         if by_av:
-            return by_av
+            return replace(by_av, messages=messages)
         raise AudioError(
             f"{path}: no audio can be read from it (damaged, empty, or not an audio file); convert or copy it again"
         )
@@ -189,7 +191,7 @@ def _last_frame_reads(file: sf.SoundFile) -> bool:
     try:
         file.seek(file.frames - 1)
         return len(file.read(1, dtype="float32")) == 1
-    except sf.LibsndfileError:
+    except (sf.LibsndfileError, ValueError):  # the place after an unsuccessful seek may be past the end
         return False
 
 
@@ -200,7 +202,7 @@ def _count_frames(path: Path) -> int:
         try:
             while length := len(file.read(4096, dtype="float32")):
                 count += length
-        except sf.LibsndfileError:
+        except (sf.LibsndfileError, ValueError):
             pass
     return count
 
@@ -254,7 +256,8 @@ def _read(recording: Recording, first: int, last: int) -> Iterator[Samples]:
             if at >= last:
                 return
     except (sf.LibsndfileError, *container.ERRORS) as error:
-        raise _unreadable_error(recording, str(error)) from error
+        reason = str(error).removeprefix("Error : ").removesuffix(".")
+        raise _unreadable_error(recording, f"at {at / recording.rate_hz:.1f} s: {reason}") from error
     if last - at > MAX_MISSING_S * recording.rate_hz:
         raise _unreadable_error(recording, f"it breaks off at {at / recording.rate_hz:.1f} s")
 
@@ -274,8 +277,10 @@ def _decode_soundfile(recording: Recording, first: int, last: int) -> Iterator[S
 
 
 def _unreadable_error(recording: Recording, reason: str) -> AudioError:
-    """Return the error for a recording that was opened but is no longer readable."""
-    return AudioError(f"{recording.path}: is no longer readable ({reason}); was it moved or changed?")
+    """Return the error for a recording that was opened but is not readable to its end."""
+    return AudioError(
+        f"{recording.path}: cannot be read to its end ({reason}); it is damaged, or was moved or changed: copy it again"
+    )
 
 
 def _open_container(path: Path) -> Recording | None:

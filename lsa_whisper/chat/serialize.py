@@ -12,6 +12,7 @@ from lsa_whisper.chat.lines import Line
 from lsa_whisper.chat.main_tier import Utterance
 from lsa_whisper.chat.model import ID_FIELDS, Participant, Transcript
 from lsa_whisper.chat.parse import parse
+from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.timespan import TimeSpan
 
@@ -37,8 +38,10 @@ def write(transcript: Transcript, path: str | Path) -> None:
     """Write ``transcript`` to ``path`` atomically, in its own encoding or, if that lacks characters, in UTF-8.
 
     Raises:
-        LsaWhisperError: The file cannot be written.
+        LsaWhisperError: The file cannot be written, or ``transcript`` is something else, such as a result that has one.
     """
+    if not isinstance(transcript, Transcript):
+        raise LsaWhisperError(f"give a Transcript, such as `result.transcript`, not {type(transcript).__name__}")
     write_atomic(encoded(transcript), path)
 
 

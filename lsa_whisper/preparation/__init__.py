@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from functools import partial
@@ -167,7 +166,7 @@ def prepare(
                 shards=shards,
                 processes=processes,
                 hint=partial(bullet_hint, sessions),
-                assigned=Counter(splits),
+                assigned={split: [each.path.name for each, its in pairs if its == split] for split in set(splits)},
             )
     except OSError as error:
         reason = disk_error_reason(error) or error.strerror or error

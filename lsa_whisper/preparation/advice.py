@@ -85,7 +85,8 @@ def bullet_hint(sessions: Sequence[Session], reasons: Mapping[str, Mapping[str, 
     if typed:
         return (
             f"utterances that end in times without their control characters: {typed}{' or more' * (typed >= 1000)}, "
-            "such as 'dog . 500_900'; set `repair_bullets=True` to use them"
+            "such as 'dog . 500_900': 'lsa-whisper inspect TRANSCRIPTS --fix' repairs them, and `repair_bullets=True` "
+            "of prepare uses them"
         )
     return f"utterances without times: {missing}; 'lsa-whisper align' finds them"
 

@@ -104,14 +104,14 @@ def join(
     skipped_files: Sequence[FailedFile],
     facts: Mapping[str, Any],
     hint: Callable[[Mapping[str, Mapping[str, float]]], str],
-    assigned: Mapping[str, int],
+    assigned: Mapping[str, Sequence[str]],
     shards: int,
     processes: int,
 ) -> Prepared:
     """Write manifests, rejections, shards and summary from the sessions' results, and return their counts.
 
     ``facts`` is what else the summary holds, ``hint`` returns a remedy for the rejections by reason, or an empty text,
-    and ``assigned`` is the number of sessions in each split.
+    and ``assigned`` has the names of the sessions in each split.
 
     Raises:
         AudioError: A recording could not be read again for the shards.
@@ -171,7 +171,7 @@ def _remove_hidden(out: Path) -> None:
 
 
 def _require_segments(
-    counts: _Counts, out: Path, skipped_files: Sequence[FailedFile], advice: str, assigned: Mapping[str, int]
+    counts: _Counts, out: Path, skipped_files: Sequence[FailedFile], advice: str, assigned: Mapping[str, Sequence[str]]
 ) -> None:
     """Raise if nothing was accepted, or nothing of a split that has sessions."""
     empty = [split for split, tally in counts.by_split.items() if assigned.get(split) and not tally.segments]
@@ -186,10 +186,11 @@ def _require_segments(
         advice = advice or remedy_for(counts.rejections.as_dict())
         more = f"; {advice}" if advice else ""
         raise CorpusError(f"no utterance can be trained on: {reasons or 'none was found'}{unread}{more}")
-    remedy = advice or "correct these transcripts, or assign other speakers to the split in a card.yaml"
+    names = [name for split in empty for name in assigned[split]]
+    remedy = "correct these transcripts, or assign other speakers to the split in a card.yaml"
     raise CorpusError(
-        f"{' and '.join(empty)} would be empty: no utterance of the {sum(assigned[split] for split in empty)} sessions "
-        f"there can be used (in all splits rejected: {reasons}); {remedy}"
+        f"{' and '.join(empty)} would be empty: no utterance of {', '.join(names[:5])}{' ...' * (len(names) > 5)} can "
+        f"be used; {remedy} (in all splits rejected: {reasons}{'; ' * bool(advice)}{advice})"
     )
 
 

@@ -73,12 +73,20 @@ def perform(files: OpenFiles, request: Request) -> dict[str, Any]:
     if name in ("undo", "redo"):
         move = saved.undo if name == "undo" else saved.redo
         return view.changed(move(_int(request, "revision")), before)
+    if name in ("mark", "split", "join", "reviewed") and request.get("reviewed") is not False:
+        _verify_typed(saved, _int(request, "number"), both=name == "join")
     make = _edit(files, number, name, request)
     if make is None:
         return _other_action(files, number, saved, name, request)
     kind = _str(request, "mark") if name == "mark" else name
     change = saved.edit(_int(request, "revision"), kind, make, joins=bool(request.get("joins", False)))
     return view.changed(change, before)
+
+
+def _verify_typed(saved: SavedTranscript, number: int, both: bool) -> None:
+    """Raise an EditError if what was typed into an utterance, or the next one, is not in the transcript."""
+    if number in saved.pending or (both and number + 1 in saved.pending):
+        raise edits.EditError("the text that was typed here breaks a rule and is not saved; correct it first (Enter)")
 
 
 def _edit(files: OpenFiles, number: int, name: str, request: Request) -> Callable[[Transcript], Transcript] | None:
@@ -112,6 +120,8 @@ def _typed(saved: SavedTranscript, view: TranscriptView, request: Request) -> di
         answer = _check(before, number, text)
         saved.pend(revision, number, text)
         return {"error": str(error), **answer, **view.state()}
+    if change is None and number in saved.pending:
+        saved.pend(revision, number, None)
     return {**view.changed(change, before), "proposal": edits.propose_marks(before, text)}
 
 

@@ -104,7 +104,7 @@ class SavedTranscript:
         step = self.history.take(after, kind, at_s=time.time(), joins=joins)
         if step is None:
             return None
-        self.pending.clear()
+        self._carry(before, after, typed=kind == "text")
         self._save({"step": step_as_dict(step)})
         return step.change
 
@@ -116,11 +116,23 @@ class SavedTranscript:
         """Redo the step that was undone last, save, and return the change."""
         return self._move(revision, "redo", self.history.redo)
 
-    def pend(self, revision: int, number: int, text: str) -> None:
-        """Keep text that is not valid CHAT yet in the journal, in case the browser or this program ends."""
+    def pend(self, revision: int, number: int, text: str | None) -> None:
+        """Keep text that is not valid CHAT yet in the journal, in case the browser or this program ends; or drop it."""
         self.verify(revision)
-        self.pending = {number: text}
+        self._pend(number, text)
         self._append({"pending": {"number": number, "text": text}})
+
+    def _pend(self, number: int, text: str | None) -> None:
+        self.pending.pop(number, None)
+        if text is not None:
+            self.pending[number] = text
+
+    def _carry(self, before: Transcript, after: Transcript, *, typed: bool = False) -> None:
+        """Give text that is not valid yet the new number of its utterance, unless that is gone or has a typed text."""
+        at, removed, added = Change.between(before, after).utterances(before)
+        moved, end = len(added) - len(removed), at + len(removed)
+        gone = range(at, end) if moved or typed else ()
+        self.pending = {n + moved * (n >= end): text for n, text in self.pending.items() if n not in gone}
 
     def add_activity(self, seconds: float) -> None:
         """Add the seconds that a person has worked."""
@@ -164,7 +176,7 @@ class SavedTranscript:
         before = self.transcript
         if not move():
             return None
-        self.pending.clear()
+        self._carry(before, self.transcript)
         self._save({name: True})
         return Change.between(before, self.transcript)
 
@@ -191,6 +203,7 @@ class SavedTranscript:
         states = [_digest(self.kept.read_bytes())]
         history.transcript.path = str(self.path)
         for entry in self._entries():
+            before = history.transcript
             if "step" in entry:
                 history.repeat(step_from_dict(entry["step"]))
             elif "undo" in entry:
@@ -198,9 +211,9 @@ class SavedTranscript:
             elif "redo" in entry:
                 history.redo()
             if "pending" in entry:
-                self.pending = {int(entry["pending"]["number"]): str(entry["pending"]["text"])}
-            elif "active_s" not in entry:
-                self.pending = {}
+                self._pend(int(entry["pending"]["number"]), entry["pending"]["text"])
+            elif history.transcript is not before:
+                self._carry(before, history.transcript, typed="step" in entry and entry["step"]["kind"] == "text")
             self.active_s += float(entry.get("active_s", 0))
             self.revision += 1
             states.append(entry["digest"])

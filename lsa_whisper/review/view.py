@@ -65,11 +65,9 @@ class TranscriptView:
         """Return the utterances that a change of ``before`` replaced, with the new state."""
         if change is None:
             return {"at": 0, "removed": 0, "added": [], **self.state()}
-        removed = [block for block in change.removed if isinstance(block, Utterance)]
-        added = [block for block in change.added if isinstance(block, Utterance)]
+        at, removed, added = change.utterances(before)
         self._table.carry(removed, added)
         self._corrections.replace(removed, added)
-        at = sum(isinstance(block, Utterance) for block in before.blocks[: change.at])
         answer = {"at": at, "removed": len(removed), "added": [*map(self._utterance, added)], **self.state()}
         if len(removed) < len(change.removed) or len(added) < len(change.added):  # headers
             answer["participants"] = self._participants()

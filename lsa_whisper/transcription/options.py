@@ -37,7 +37,7 @@ class TranscriptionOptions:
     lsa_whisper.errors.LsaWhisperError: engine 'onnx' is not known; choose transformers or ct2
 
     Raises:
-        LsaWhisperError: An option is unknown, or two do not go together.
+        LsaWhisperError: An option has a wrong value, or two do not go together.
     """
 
     language: str | None = None

@@ -99,9 +99,12 @@ class Transcriber:
 
         Raises:
             CheckpointError: The model cannot be loaded, or does not know the language.
-            LsaWhisperError: An option is unknown, or two do not go together.
+            LsaWhisperError: An option has a wrong value, or two do not go together.
+            TypeError: An option is unknown.
             MissingExtraError: An option needs a package that is not installed.
         """
+        if not isinstance(model, str | Path):
+            raise CheckpointError(f"give a model's folder or name, not {type(model).__name__}")
         self._model, self._detected = model, ""
         self._set_up(combine(options, changes))
 

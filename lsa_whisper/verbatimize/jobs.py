@@ -83,7 +83,7 @@ def verbatimize(
     Raises:
         CheckpointError: The model cannot be loaded, writes no disfluencies, or does not know the language.
         CorpusError: No transcript was found, or two results would have one path.
-        LsaWhisperError: An option is unknown.
+        LsaWhisperError: An option has a wrong value.
     """
     if prompt_kind not in ("auto", "fluent", "none"):
         raise LsaWhisperError(f"`prompt_kind={prompt_kind}`: choose auto, fluent or none")

@@ -10,6 +10,7 @@ import soundfile as sf
 from containers import encode
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.errors import AudioError
 from lsa_whisper.timespan import TimeSpan
 
 FORMATS = {
@@ -79,3 +80,29 @@ def test_what_follows_the_audio_does_not_count(sound, tmp_path):
     sf.write(path, sound, 16_000)
     path.write_bytes(path.read_bytes() + b"LIST\x04\0\0\0INFO")
     assert Recording.open(path).remark == ""
+
+
+@pytest.mark.parametrize("kept", [0.02, 0.4])
+def test_noise_in_an_mp3_that_does_not_state_its_length_is_noticed(kept, sound, tmp_path):
+    path = tmp_path / "a.mp3"
+    sf.write(path, sound, 16_000)
+    data = path.read_bytes()
+    frames = data[data.index(b"\xff\xf3", 4) :]  # without the frame that states the length
+    path.write_bytes(frames)
+    whole = Recording.open(path)
+    assert (whole.remark, round(whole.duration_s)) == ("", 20)
+    cut, end = round(kept * len(frames)), round((kept + 0.5) * len(frames))
+    path.write_bytes(frames[:cut] + np.random.default_rng(1).bytes(end - cut) + (frames[end:] if kept > 0.1 else b""))
+    damaged = Recording.open(path)
+    assert damaged.duration_s < 18
+    assert damaged.remark == f"parts of the file are damaged, and {damaged.duration_s:.1f} s of sound can be read"
+
+
+def test_a_hole_in_a_flac_is_told_with_its_place(sound, tmp_path):
+    path = tmp_path / "a.flac"
+    sf.write(path, sound, 16_000)
+    data = path.read_bytes()
+    middle, size = len(data) // 2, 40_000
+    path.write_bytes(data[:middle] + bytes(size) + data[middle + size :])
+    with pytest.raises(AudioError, match=r"a\.flac: cannot be read to its end \(at 9\.0 s: .*\); it is damaged"):
+        Recording.open(path).load()

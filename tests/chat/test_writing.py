@@ -176,3 +176,9 @@ def test_real_legal_files_pass(real_files):
 def test_real_illegal_files_are_found(real_files, name, code):
     path = next(path for path in real_files if path.stem == name and path.parent.name == "bad")
     assert code in [problem.code for problem in check(read(path))]
+
+
+def test_something_else_than_a_transcript_is_refused_with_what_is_meant(tmp_path):
+    with pytest.raises(LsaWhisperError, match=r"give a Transcript, such as `result\.transcript`, not str"):
+        write("*PAR:\tno .\n", tmp_path / "a.cha")
+    assert not list(tmp_path.iterdir())

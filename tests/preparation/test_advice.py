@@ -51,7 +51,7 @@ def test_an_empty_split_is_an_error_with_the_remedy(session, talk, tmp_path):
     session("d", [("CHI", "yes .", None)], duration_ms=3000)
     (folder / "card.yaml").write_text("name: it\nsplits: {train: [a-CHI], dev: [b-CHI], test: [d-CHI]}\n")
     with pytest.raises(
-        CorpusError, match=r"test would be empty: no utterance of the 1 sessions.*no bullet \(1\).*align"
+        CorpusError, match=r"test would be empty: no utterance of d\.cha can be used; correct .*no bullet \(1\).*align"
     ):
         prepare([folder], tmp_path / "out")
     assert not list((tmp_path / "out").glob("*.jsonl")) if (tmp_path / "out").exists() else True

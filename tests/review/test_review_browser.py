@@ -103,6 +103,27 @@ def test_text_that_is_not_valid_yet_is_kept_when_the_page_is_left(visit, serve, 
     until(page, "document.getElementById('text').value === 'now <I see'")
 
 
+def test_an_utterance_whose_typed_text_is_not_saved_is_neither_reviewed_nor_forgotten(visit, serve, chromium):
+    path = visit / "test01.cha"
+    page = opened(chromium, serve(visit))
+    press(page, "ArrowDown", "Enter", "Control+a")
+    page.keyboard.type("now <I see")
+    press(page, "Escape", "y")
+    until(page, "document.getElementById('message').textContent.includes('breaks a rule and is not saved')")
+    page.click("#reviewed")
+    settled(page)
+    assert not page.is_checked("#reviewed") and b"%xrev" not in path.read_bytes()
+    press(page, "ArrowUp", "y")
+    settled(page)
+    assert b"%xrev" in path.read_bytes()
+    press(page, "ArrowUp", "i")  # the text moves with its utterance
+    settled(page)
+    page.reload()
+    page.wait_for_selector("#list .utterance")
+    until(page, "document.getElementById('text').value === 'now <I see'")
+    assert page.inner_text("#place").startswith("3 of") and page.wrong == []
+
+
 def test_a_proposal_for_an_earlier_text_cannot_be_taken(visit, serve, chromium):
     page = opened(chromium, serve(visit))
     page.keyboard.press("Enter")

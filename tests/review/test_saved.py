@@ -164,3 +164,28 @@ def test_the_header_says_when_a_person_has_reviewed_all(path):
     again = SavedTranscript(path)
     assert draft in path.read_bytes() and not again.remark
     again.close()
+
+
+def test_text_that_is_not_valid_yet_stays_at_its_utterance(path):
+    saved = SavedTranscript(path)
+    saved.pend(0, 2, "<two")
+    saved.pend(1, 5, "<five")
+    for kind, make, expected in (
+        ("text", text_edit(0, "one ."), {2: "<two", 5: "<five"}),
+        ("insert", lambda transcript: edits.insert_utterance(transcript, 3, "CHI"), {2: "<two", 6: "<five"}),
+        ("reviewed", lambda transcript: edits.set_reviewed(transcript, 2), {2: "<two", 6: "<five"}),
+        ("delete", lambda transcript: edits.delete_utterance(transcript, 0), {1: "<two", 5: "<five"}),
+        ("text", text_edit(1, "two ."), {5: "<five"}),
+        ("delete", lambda transcript: edits.delete_utterance(transcript, 5), {}),
+    ):
+        saved.edit(saved.revision, kind, make)
+        assert saved.pending == expected
+        saved.close()
+        saved = SavedTranscript(path)
+        assert saved.pending == expected
+    saved.pend(saved.revision, 3, "<three")
+    saved.undo(saved.revision)
+    assert saved.pending == {3: "<three"}
+    saved.pend(saved.revision, 3, None)
+    saved.close()
+    assert SavedTranscript(path).pending == {}

@@ -11,7 +11,7 @@ import pytest
 
 from lsa_whisper import chat
 from lsa_whisper.decoding.confidences import Calibration
-from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.transcription import Transcriber, TranscriptionOptions, transcribe
 from lsa_whisper.transcription.assembly.assemble import ScoredTranscript
 from lsa_whisper.transcription.options import OptionChanges
@@ -118,3 +118,8 @@ def test_samples_and_a_model_for_another_process_are_refused_with_a_remedy(scrip
         pickle.dumps(transcriber.transcribe)
     result = transcriber.transcribe(visit)
     assert pickle.loads(pickle.dumps(result)).words == result.words
+
+
+def test_a_model_that_is_not_a_name_is_refused():
+    with pytest.raises(CheckpointError, match="give a model's folder or name, not NoneType"):
+        Transcriber(None)

@@ -217,19 +217,27 @@ def prepare_for(base: str, corpus: Path, data: Path, report: Callable[[str], Non
     the dev set is large enough to decide anything.
 
     Raises:
-        CorpusError: The corpus has no usable utterance.
+        CorpusError: The corpus has no usable utterance, or an hour or more and none in its dev or test set.
     """
     context_s = checkpoint.load(base, weights=False).context_s
     report(f"preparing {corpus} in windows of up to {context_s:g} s")
-    result = prepare([corpus], data, context_s=context_s)
+    unusable = ""
+    try:
+        result = prepare([corpus], data, context_s=context_s)
+    except CorpusError as error:  # of few recordings, the only one of a split may have no usable utterance
+        result, unusable = prepare([corpus], data, context_s=context_s, train_only=True), str(error)
     if result.splits["train"]["audio_h"] < LITTLE_H:
         words, events = dev_size(dev := split_path(data, "dev"))
         without, train_only = 1.0 if is_stock_base(base) else 0.2, not decides(dev)
         result = prepare([corpus], data, context_s=context_s, without_timestamps=without, train_only=train_only)
-        if train_only:
+        if unusable:
+            report(f"all recordings train, and the last step is kept: {unusable}")
+        elif train_only:
             report(
                 f"all recordings train, and the last step is kept: the dev set would have {counted(words, 'word')} and "
                 f"{counted(events, 'disfluency')}, and fewer than {MIN_DEV_WORDS} and {MIN_DEV_DISFLUENCIES} cannot "
                 "tell which step is best"
             )
+    elif unusable:
+        raise CorpusError(unusable)
     report(result.table())

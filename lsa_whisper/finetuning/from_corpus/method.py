@@ -6,6 +6,7 @@ A :class:`Setting` is what this depends on: the data, the model to start from, a
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ class Setting:
         has_gpu: Whether torch finds a GPU.
         has_bf16: Whether the GPU computes in bfloat16.
         hours: Hours of the training windows.
-        language: The language of all windows (ISO 639-3), or ``mul``.
+        language: The language of nine in ten windows or more (ISO 639-3), or ``mul``.
         is_stock: Whether the base was never fine-tuned to write disfluencies.
     """
 
@@ -64,6 +65,7 @@ def setting_of(data: Path, base: str, out: Path) -> Setting:
     if not rows:
         raise CorpusError(f"{train}: holds no windows; add recordings of more speakers, and prepare the data again")
     durations, languages = zip(*rows, strict=True)
+    language, count = Counter(languages).most_common(1)[0]
     has_gpu = torch.cuda.is_available()
     return Setting(
         data=data,
@@ -75,7 +77,7 @@ def setting_of(data: Path, base: str, out: Path) -> Setting:
         has_gpu=has_gpu,
         has_bf16=has_native_bf16(),
         hours=sum(durations) / 3600,
-        language=chat_code(languages[0]) if len(set(languages)) == 1 else "mul",
+        language=chat_code(language) if count >= 0.9 * len(rows) else "mul",
         is_stock=is_stock_base(base),
     )
 

@@ -108,9 +108,11 @@ def _languages(windows: WindowDataset, start: Checkpoint) -> Iterator[str]:
         try:
             decoder_prompt(start.tokenizer, start.model.generation_config, language=language)
         except CheckpointError as error:
-            rows = rows_text(np.flatnonzero(languages == language).tolist())
+            at = np.flatnonzero(languages == language).tolist()
+            name = Path(next(itertools.islice(windows.column("audio_filepath"), at[0], None))).name
             reason = str(error).partition(";")[0]
-            yield f"{rows}: {reason}; set data.language to one that it supports, or prepare with --language"
+            remedy = "set data.language to one that it supports, or prepare with --language"
+            yield f"{rows_text(at)} ({name}): {reason}; {remedy}"
 
 
 def _lengths(windows: WindowDataset, start: Checkpoint) -> Iterator[str]:

@@ -51,6 +51,13 @@ class Change:
         """Return the change that undoes this one."""
         return Change(self.at, self.added, self.removed)
 
+    def utterances(self, before: Transcript) -> tuple[int, list[Utterance], list[Utterance]]:
+        """Return where the change of ``before`` begins, in utterances, and those that it takes out and puts in."""
+        removed, added = (
+            [each for each in blocks if isinstance(each, Utterance)] for blocks in (self.removed, self.added)
+        )
+        return sum(isinstance(block, Utterance) for block in before.blocks[: self.at]), removed, added
+
     def apply(self, transcript: Transcript) -> Transcript:
         """Return the transcript with this change.
 

@@ -110,7 +110,7 @@ addEventListener("pagehide", () => {
   if (noted !== null) leave("comment", noted);
 });
 at("speaker").addEventListener("change", (event) => edit({ action: "speaker", number: state.at, speaker: event.target.value }));
-at("reviewed").addEventListener("change", (event) => edit({ action: "reviewed", number: state.at, reviewed: event.target.checked }));
+at("reviewed").addEventListener("change", async (event) => { await edit({ action: "reviewed", number: state.at, reviewed: event.target.checked }); show(); });
 onChange((what) => { if (what === "words") showWords(); else if (what !== "progress" && what !== "filter") show(); });
 onTick((now) => {
   const each = current();

@@ -30,6 +30,9 @@ export function update(found) {
 }
 export function splice(found) {
   state.utterances.splice(found.at, found.removed, ...found.added);
+  const moved = found.added.length - found.removed, end = found.at + found.removed;  // as the server does with unsaved text
+  const stays = Object.entries(state.pending).filter(([n]) => !moved || n < found.at || n >= end);
+  state.pending = Object.fromEntries(stays.map(([n, text]) => [Number(n) + (n >= end ? moved : 0), text]));
   if (found.participants) state.participants = found.participants;
   update(found);
   state.at = Math.max(0, Math.min(state.at, state.utterances.length - 1));

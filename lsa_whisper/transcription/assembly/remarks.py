@@ -22,7 +22,10 @@ from lsa_whisper.languages import chat_code
 from lsa_whisper.timespan import TimeSpan
 
 _MIN_WORDLESS_S = 30.0
-"""Less sound than this without words is common: laughter, pauses with noise, a door."""
+_MIN_WORDLESS_SHARE = 0.2
+_LEAST_WORDLESS_S = 5.0
+"""Less sound than this without words is common: laughter, pauses with noise, a door. In a short recording less than 30
+seconds is much, such as all speech in another language."""
 _MAX_PLACES = 5
 _MAX_TEXTS = 3
 
@@ -85,11 +88,12 @@ def _wordless(
         for span, result in windows
         for segment in result.segments
     ]
+    least_s = min(_MIN_WORDLESS_S, max(_LEAST_WORDLESS_S, _MIN_WORDLESS_SHARE * duration_ms / 1000))
     at_ms = 0
     for start_ms, end_ms in [*texts, (duration_ms, duration_ms)] if texts else ():
         if start_ms > at_ms:
             sounds = speech.within(gap := TimeSpan(at_ms, start_ms))
-            if (sound_s := sum(end - start for start, end in sounds)) >= _MIN_WORDLESS_S:
+            if (sound_s := sum(end - start for start, end in sounds)) >= least_s:
                 yield gap, sound_s
         at_ms = max(at_ms, end_ms)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from lsa_whisper import manifest
 from lsa_whisper.checkpoint.choice import list_models
 from lsa_whisper.cli import main
 from lsa_whisper.errors import CheckpointError, RecipeError
-from lsa_whisper.finetuning.from_corpus import finetune
+from lsa_whisper.finetuning.from_corpus import finetune, prepare_for
 from lsa_whisper.finetuning.memory import Resources, estimate_run
 from lsa_whisper.finetuning.recipe import read_recipe
 from lsa_whisper.system.shipped import NANO, shipped
@@ -63,6 +64,21 @@ def test_a_recipe_of_other_data_is_not_taken_for_these(kind, windows_of_nano, tm
     with pytest.raises(CheckpointError):
         finetune(source, out=tmp_path / "a", report=lines.append)
     assert lines[0].startswith(f"training by {tmp_path}/a.recipe.yaml on {windows_of_nano}/train.jsonl")
+
+
+@pytest.mark.slow
+def test_an_unusable_recording_that_is_all_of_a_split_leaves_the_others_to_train_on(tmp_path):
+    corpus = corpus_of(tmp_path / "visits", ["train01", "train02", "train03"])
+    prepare_for(str(shipped(NANO)), corpus, tmp_path / "data", print)
+    (tested,) = {Path(row.audio_filepath).stem for row in manifest.read(tmp_path / "data" / "test.jsonl")}
+    transcript = corpus / f"{tested}.cha"
+    transcript.write_text(re.sub("\x15\\d+_\\d+\x15", "", transcript.read_text()))
+    lines: list[str] = []
+    prepare_for(str(shipped(NANO)), corpus, tmp_path / "fewer", lines.append)
+    rows = manifest.read(tmp_path / "fewer" / "train.jsonl")
+    assert len({row.audio_filepath for row in rows}) == 2
+    last = f"all recordings train, and the last step is kept: test would be empty: no utterance of {tested}.cha can be"
+    assert lines[1].startswith(last)
 
 
 def test_a_folder_of_something_else_is_refused_before_a_corpus_is_prepared(tmp_path):

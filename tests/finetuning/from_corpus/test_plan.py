@@ -193,3 +193,11 @@ def test_sources_are_told_apart(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(CorpusError, match="neither prepared data"):
         kind_of_source(tmp_path / "empty")
+
+
+@pytest.mark.parametrize(("others", "language"), [(1, "eng"), (2, "mul")])
+def test_a_recording_in_another_language_takes_no_prompt_from_the_others(others, language, tmp_path):
+    codes = ["en"] * (10 - others) + ["de"] * others
+    rows = [manifest.Segment("a.wav", 2.0 * at, 2.0, "no.", lang=code) for at, code in enumerate(codes)]
+    manifest.write(rows, tmp_path / "train.jsonl")
+    assert setting_of(tmp_path, "openai/whisper-base", tmp_path / "out").language == language

@@ -79,7 +79,10 @@ WRONG = {
     "layers not doubled": ("model.decoder_layers=3", "must be a multiple of the base's 2 layers, not 3"),
     "arguments together": ("trainer_args.dataloader_prefetch_factor=2", "trainer_args: --dataloader_prefetch_factor"),
     "fp8 on a CPU": ("precision=fp8", "precision: fp8 needs a GPU"),
-    "unknown language": ("data.language=vec", "rows 1, 2, 3, 4, 5 and 1 more: the model does not support the language"),
+    "unknown language": (
+        "data.language=vec",
+        "rows 1, 2, 3, 4, 5 and 1 more (0.wav): the model does not support the language",
+    ),
     "no such model": ("model.base=FOLDER/nosuch", "FOLDER/nosuch"),
     # overrides
     "no value": ("training.max_steps", "--set training.max_steps: write section.key=value"),
@@ -130,7 +133,7 @@ def test_the_data_are_checked_in_one_list_with_their_rows(call, windows, tmp_pat
         (5, "and a window ends at"),
         (6, "a label of"),
     ):
-        assert any(f": row {row}: " in line and part in line for line in said.splitlines()), (row, said)
+        assert any(f": row {row}" in line and part in line for line in said.splitlines()), (row, said)
 
 
 def test_a_folder_stands_for_its_manifests(windows, base, tmp_path):

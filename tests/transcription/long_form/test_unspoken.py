@@ -170,3 +170,12 @@ def test_either_detector_opens_a_window():
     soft = TimeSpan(8_400, 9_600)
     assert not found["silero"].within(soft) and found["either"].within(soft)
     assert found["either"].voiced == found["silero"].voiced and found["energy"].voiced is None
+
+
+@pytest.mark.parametrize(("duration_s", "told"), [(47, True), (200, False)])
+def test_a_large_part_of_a_short_recording_without_words_is_told(duration_s, told):
+    windows = [(TimeSpan(0, 24_000), DecodedWindow((DecodedSegment("yes .", 0, 24),)))]
+    windows += [(TimeSpan(44_000, 1000 * duration_s), DecodedWindow((DecodedSegment("no .", 0, duration_s - 44),)))]
+    heard = SpeechActivity(np.zeros(50 * duration_s, np.float32), ((0, 50 * duration_s),))
+    remarks = list(text_remarks(windows, heard, 1000 * duration_s))
+    assert ("20 s of sound are without words at 24.0 to 44.0 s: listen whether there is speech" in remarks) == told
