@@ -51,11 +51,17 @@ def guarded_search(
     if beams == 1:
         return greedy_search(model, hidden, [search], durations_s)[0]
     tokens, logprobs, no_speech = beam_search(model, hidden, search, durations_s, beams=beams)
-    lengths = (1 + (tokens != search.rules.end).sum(dim=1)).tolist()
-    means = (logprobs.sum(dim=1) / torch.tensor(lengths, device=hidden.device)).tolist()
+    lengths = 1 + (tokens != search.rules.end).sum(dim=1)
+    # A timestamp has the probability of all together, which says little about the words beside it.
+    is_time = torch.isin(tokens, torch.tensor([*search.rules.timestamps_s], dtype=tokens.dtype, device=tokens.device))
+    means = logprobs.masked_fill(is_time, 0.0).sum(dim=1) / (lengths - is_time.sum(dim=1)).clamp(min=1)
     limits = search.limits(durations_s, model.config.max_target_positions)
-    texts = [row[: min(sizes)] for row, *sizes in zip(tokens.tolist(), lengths, limits, strict=True)]
-    rows = [at for at, text in enumerate(texts) if not is_nearly_right(text, means[at], search.rules.end)]
+    texts = [row[: min(sizes)] for row, *sizes in zip(tokens.tolist(), lengths.tolist(), limits, strict=True)]
+    rows = [
+        at
+        for at, (text, mean) in enumerate(zip(texts, means.tolist(), strict=True))
+        if not is_nearly_right(text, mean, search.rules.end)
+    ]
     if not rows:
         return tokens, logprobs, no_speech
     rest = replace(search, prompts=search.prompts[rows])

@@ -87,6 +87,6 @@ def token_limit(duration_s: float, prompt_length: int, max_positions: int, most_
 def is_nearly_right(tokens: Sequence[int], mean_logprob: float, end: int) -> bool:
     """Return whether the text of a beam search is to be trusted: it ends, is likely, and repeats nothing as loops do.
 
-    ``tokens`` are the text with its end; ``mean_logprob`` is their mean log-probability.
+    ``tokens`` are the text with its end; ``mean_logprob`` is their mean log-probability, timestamps left out.
     """
     return tokens[-1:] == [end] and mean_logprob >= NEARLY_RIGHT_LOGPROB and not has_copies(tokens)

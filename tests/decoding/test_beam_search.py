@@ -164,9 +164,12 @@ def test_the_text_of_several_beams_is_taken_where_it_is_nearly_right(ending, mon
     end = decoder.rules.end
     _, (greedy, logprobs, _) = searched(decoder, LENGTHS_S, greedy_texts)
     _, (beams, beam_logprobs, _) = searched(decoder, LENGTHS_S, beam_search, beams=4)
-    means = beam_logprobs.sum(dim=1) / (1 + (beams != end).sum(dim=1))
+    is_word = ~torch.isin(beams, torch.tensor([*decoder.rules.timestamps_s]))
+    of_all = beam_logprobs.sum(dim=1) / (1 + (beams != end).sum(dim=1))
+    means = (beam_logprobs * is_word).sum(dim=1) / (1 + (is_word & (beams != end)).sum(dim=1))
     limits = [token_limit(s, len(decoder.prompt), ending.model.config.max_target_positions) for s in LENGTHS_S]
-    for least in (-torch.inf, means.median().item(), torch.inf):
+    apart = (means - of_all).abs().argmax()
+    for least in (-torch.inf, (means + of_all)[apart].item() / 2, torch.inf):
         monkeypatch.setattr("lsa_whisper.decoding.text_limits.NEARLY_RIGHT_LOGPROB", least)
         _, (tokens, scores, _) = searched(decoder, LENGTHS_S, guarded_search, beams=4)
         for row, mean in enumerate(means.tolist()):
