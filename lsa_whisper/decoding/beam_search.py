@@ -51,17 +51,10 @@ def guarded_search(
     if beams == 1:
         return greedy_search(model, hidden, [search], durations_s)[0]
     tokens, logprobs, no_speech = beam_search(model, hidden, search, durations_s, beams=beams)
-    lengths = 1 + (tokens != search.rules.end).sum(dim=1)
-    # A timestamp has the probability of all together, which says little about the words beside it.
-    is_time = torch.isin(tokens, torch.tensor([*search.rules.timestamps_s], dtype=tokens.dtype, device=tokens.device))
-    means = logprobs.masked_fill(is_time, 0.0).sum(dim=1) / (lengths - is_time.sum(dim=1)).clamp(min=1)
+    lengths = (1 + (tokens != search.rules.end).sum(dim=1)).tolist()
     limits = search.limits(durations_s, model.config.max_target_positions)
-    texts = [row[: min(sizes)] for row, *sizes in zip(tokens.tolist(), lengths.tolist(), limits, strict=True)]
-    rows = [
-        at
-        for at, (text, mean) in enumerate(zip(texts, means.tolist(), strict=True))
-        if not is_nearly_right(text, mean, search.rules.end)
-    ]
+    found = zip(tokens.tolist(), logprobs.tolist(), lengths, limits, strict=True)
+    rows = [at for at, row in enumerate(found) if not _is_nearly_right(*row, search)]
     if not rows:
         return tokens, logprobs, no_speech
     rest = replace(search, prompts=search.prompts[rows])
@@ -72,6 +65,14 @@ def guarded_search(
     tokens[rows], logprobs[rows] = search.rules.end, 0.0
     tokens[rows, : greedy.shape[1]], logprobs[rows, : greedy.shape[1]] = greedy, greedy_logprobs
     return tokens, logprobs, no_speech
+
+
+def _is_nearly_right(tokens: Sequence[int], logprobs: Sequence[float], length: int, limit: int, search: Search) -> bool:
+    """Return whether a text of ``length`` tokens is to be trusted, whose timestamps have the probability of all."""
+    times = search.rules.timestamps_s
+    pairs = [pair for pair in zip(tokens[: min(length, limit)], logprobs, strict=False) if pair[0] not in times]
+    mean = sum(logprob for _, logprob in pairs) / max(1, len(pairs))
+    return is_nearly_right([token for token, _ in pairs], mean, search.rules.end)
 
 
 def beam_search(
