@@ -52,13 +52,18 @@ class Coverage:
         True
         >>> Disfluency.BLOCK in Coverage.of(Labels("verbatim"), is_trained=True).left_out
         True
+        >>> Coverage.of(Labels("chat", unseen=("block", "fragment")), is_trained=True).comment()
+        'not transcribed: block; in part: fragment; unless a person has checked, these counts are unknown'
         """
-        if labels.style == "chat":
-            return cls()
         if labels.style == "fluent":
             return cls(frozenset(Disfluency))
-        unwritten = frozenset(Disfluency) - _FROM_WORDS - ({Disfluency.PART_WORD_REPETITION} if is_trained else set())
-        return cls(unwritten, frozenset() if is_trained else _FROM_WORDS)
+        unseen = frozenset(map(Disfluency, labels.unseen))
+        unwritten, in_part = unseen - _FROM_WORDS, unseen & _FROM_WORDS
+        if labels.style == "verbatim":
+            unwritten |= frozenset(Disfluency) - _FROM_WORDS - {Disfluency.PART_WORD_REPETITION}
+            if not is_trained:
+                unwritten, in_part = unwritten | {Disfluency.PART_WORD_REPETITION}, _FROM_WORDS
+        return cls(unwritten, in_part)
 
     def __or__(self, other: Coverage) -> Coverage:
         return Coverage(self.left_out | other.left_out, self.in_part | other.in_part)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from lsa_whisper.chat import Utterance
+from lsa_whisper.chat import Disfluency, Utterance
 from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.labels.canonical import canonical
@@ -23,7 +23,8 @@ class Labels:
     """The label format of a model: ``style``, speaker codes (``roles``), ``version`` of the notation, and ``prompt``.
 
     The prompt is the text that the decoder reads before each window, in training and in transcription, if any (see
-    :data:`VERBATIM_PROMPTS`). ``timestamps`` tells whether windows had any in training. Version 1 is CHAT itself.
+    :data:`VERBATIM_PROMPTS`). ``timestamps`` tells whether windows had any in training, ``unseen`` names the classes of
+    disfluency that no label in training had. Version 1 is CHAT itself.
     Version 2 needs fewer tokens; nano has it. Version 4 also omits the symbol of exact repetitions and spells the
     copies of a sound as ``b-b- ball`` (see :mod:`lsa_whisper.labels.notation`).
 
@@ -39,6 +40,7 @@ class Labels:
     version: int = VERSION
     prompt: str = field(default="", repr=False)
     timestamps: bool = field(default=True, repr=False)
+    unseen: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if self.style not in STYLES:
@@ -46,6 +48,10 @@ class Labels:
         if self.version not in VERSIONS:
             names = ", ".join(map(str, VERSIONS))
             raise LsaWhisperError(f"labels: no version {self.version!r}; this package knows {names}, a newer may more")
+        if unknown := sorted({*self.unseen} - {kind.value for kind in Disfluency}):
+            raise LsaWhisperError(
+                f"labels: no classes of disfluency {', '.join(unknown)}; a newer version may know them"
+            )
 
     @property
     def name(self) -> str:
@@ -70,7 +76,7 @@ class Labels:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields, ready for JSON."""
-        usual = {"prompt": "", "timestamps": True}
+        usual = {"prompt": "", "timestamps": True, "unseen": ()}
         return {name: value for name, value in asdict(self).items() if name not in usual or value != usual[name]}
 
     @classmethod
@@ -81,7 +87,7 @@ class Labels:
         names = {entry.name for entry in dataclasses.fields(cls)}
         if extra := sorted(set(fields) - names):
             raise LsaWhisperError(f"labels: unknown fields {', '.join(extra)}; known are {', '.join(sorted(names))}")
-        return cls(**fields)
+        return cls(**{**fields, "unseen": tuple(map(str, fields.get("unseen", ())))})
 
 
 VERBATIM_PROMPTS = {

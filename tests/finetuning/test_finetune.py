@@ -11,6 +11,8 @@ from training_run import logged
 from transformers import TrainerState
 
 from lsa_whisper import checkpoint, manifest
+from lsa_whisper.chat import Disfluency
+from lsa_whisper.checkpoint.stored_labels import read_writing
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.finetuning import finetune, from_corpus
 from lsa_whisper.finetuning.recipe import parse_recipe
@@ -46,7 +48,7 @@ def base(windows, scratch_recipe, tmp_path_factory):
 def test_new_weights_become_a_checkpoint(base):
     loaded = checkpoint.load(base)
     assert loaded.context_s == 2.0 and loaded.feature_extractor.feature_size == 20
-    assert loaded.labels == Labels("chat")
+    assert dataclasses.replace(loaded.labels, unseen=()) == Labels("chat")
     assert not any("ctc" in name for name, _ in loaded.model.named_parameters())
     said = json.loads((base / "lsa_whisper.json").read_text())["provenance"]
     assert said["steps"] == 4 and said["versions"]["torch"] == torch.__version__
@@ -205,11 +207,25 @@ def test_a_prompt_is_trained_behind_and_kept(windows, scratch_recipe, tmp_path):
     recipe = scratch_recipe(tmp_path / "train.jsonl", tmp_path / "model")
     done = run(tmp_path / "r.yaml", recipe, set="data.prompt=um I I want.")
     loaded = checkpoint.load(done.out)
-    assert loaded.labels == Labels("chat", prompt="um I I want.", timestamps=False)
+    assert dataclasses.replace(loaded.labels, unseen=()) == Labels("chat", prompt="um I I want.", timestamps=False)
     stamps = checkpoint.timestamp_tokens(loaded.tokenizer, loaded.model.generation_config)
     assert not checkpoint.has_timestamps(loaded.tokenizer, loaded.model.generation_config) or not stamps
     again = run(tmp_path / "again.yaml", scratch_recipe(tmp_path / "train.jsonl", tmp_path / "again"))
-    assert checkpoint.load(again.out).labels == Labels("chat", timestamps=False)
+    assert dataclasses.replace(checkpoint.load(again.out).labels, unseen=()) == Labels("chat", timestamps=False)
+
+
+def test_classes_that_no_label_in_training_had_are_not_transcribed(windows, scratch_recipe, tmp_path):
+    unseen = []
+    for name, said, base in (("first", "um I want.", []), ("second", "a ≠dog wa:nts.", ["model.scratch=null"])):
+        rows = [dataclasses.replace(row, text=said, word_times="") for row in manifest.stream(windows)]
+        manifest.write(rows, tmp_path / f"{name}.jsonl")
+        base = [*base, f"model.base={tmp_path / 'first'}"] if base else []
+        run(tmp_path / "r.yaml", scratch_recipe(tmp_path / f"{name}.jsonl", tmp_path / name), set=base)
+        unseen.append({*read_writing(tmp_path / name).labels.unseen})
+    every = {kind.value for kind in Disfluency}
+    assert unseen[0] == every - {"filled_pause"} and unseen[0] - unseen[1] == {"block", "prolongation"}
+    assert "not transcribed: prolongation" not in read_writing(tmp_path / "second").coverage.comment()
+    assert read_writing(tmp_path / "first").coverage.comment().startswith("not transcribed: ")
 
 
 def test_a_run_that_diverged_or_replaces_a_model_says_so(base, windows, tmp_path):

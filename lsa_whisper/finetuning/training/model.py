@@ -25,6 +25,7 @@ from transformers import (
 
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.audio.augment import Augmentation
+from lsa_whisper.chat import Disfluency
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
 from lsa_whisper.checkpoint.whisper_constants import SPECIAL_TOKENS, TIMESTAMP_STEP_S
@@ -41,7 +42,7 @@ from lsa_whisper.finetuning.training.adapter import (
 from lsa_whisper.finetuning.training.loss import CtcHead
 from lsa_whisper.finetuning.training.precision import compute_dtype, convert_to_fp8, has_gpu, weights_dtype
 from lsa_whisper.finetuning.training.training_data import remember_windows
-from lsa_whisper.labels import Labels
+from lsa_whisper.labels import Coverage, Labels
 from lsa_whisper.manifest import TIMESTAMP
 from lsa_whisper.system.library_internals import sinusoidal_positions
 
@@ -65,11 +66,14 @@ def starting_checkpoint(recipe: Recipe, labels: Labels) -> Checkpoint:
             quantized=quantized,
         )
         prompt = start.labels.prompt if recipe.data.prompt is None else recipe.data.prompt
-        start = dataclasses.replace(start, labels=dataclasses.replace(labels, prompt=prompt))
+        before = Coverage.of(start.labels, is_trained=bool(start.recipe))
+        unseen = tuple(kind.value for kind in Disfluency if kind in before.left_out | before.in_part)
+        start = dataclasses.replace(start, labels=dataclasses.replace(labels, prompt=prompt, unseen=unseen))
         if recipe.model.decoder_layers is not None:
             add_decoder_layers(start.model, recipe.model.decoder_layers)
     else:
-        start = _scratch(recipe, dataclasses.replace(labels, prompt=recipe.data.prompt or ""))
+        unseen = tuple(kind.value for kind in Disfluency)
+        start = _scratch(recipe, dataclasses.replace(labels, prompt=recipe.data.prompt or "", unseen=unseen))
     return with_context(start, recipe.model.context_s) if recipe.model.context_s else start
 
 

@@ -6,10 +6,11 @@ Weights may be averages: over the steps of a run, and of a finished model with i
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib.metadata
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from torch.optim.swa_utils import get_ema_multi_avg_fn
 from transformers import TrainerCallback
 
 from lsa_whisper import checkpoint, manifest
+from lsa_whisper.chat import Disfluency, Utterance
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.trimming import TRIM_MARGIN_S
 from lsa_whisper.errors import CheckpointError, first_line
@@ -50,13 +52,19 @@ def save_trained(trainer: Any, start: Checkpoint, record: dict[str, Any], out: P
     move_to_base(trainer.recipe, model, weights)
     model.config.use_cache, model.config.apply_spec_augment = True, False
     data = trainer.recipe.data
-    retraces = learn_retraces(manifest.stream(Path(data.train)), start.labels, data.language)
+    spoken = spoken_labels(manifest.stream(Path(data.train)), start.labels, data.language)
+    retraces = learn_retraces(spoken) if start.labels.style == "chat" else {}
+    seen = {event.kind for tiers in spoken.values() for tier in tiers for event in tier.events()}
+    # A model of fluent labels leaves out all classes, whatever it saw.
+    unseen = tuple(kind for kind in start.labels.unseen if Disfluency(kind) not in seen) * (
+        start.labels.style != "fluent"
+    )
     return checkpoint.save(
         out,
         model=model,
         feature_extractor=start.feature_extractor,
         tokenizer=start.tokenizer,
-        labels=start.labels,
+        labels=dataclasses.replace(start.labels, unseen=unseen),
         provenance=record,
         recipe=record["recipe"],
         trained_tokens=trainer.train_dataset.trained_tokens,
@@ -68,24 +76,27 @@ def save_trained(trainer: Any, start: Checkpoint, record: dict[str, Any], out: P
     )
 
 
-def learn_retraces(windows: Iterable[Segment], labels: Labels, language: str | None = None) -> dict[str, Any]:
-    """Return the weights of a tagger for each language (ISO 639-3) that has enough retraces.
+def spoken_labels(
+    windows: Iterable[Segment], labels: Labels, language: str | None = None
+) -> dict[str, list[Utterance]]:
+    """Return the utterances in the labels of windows, by language (ISO 639-3); those of :data:`MAX_WINDOWS` of each.
 
-    Only labels of style ``chat`` have retraces. ``language``, Whisper's code, stands in place of the windows' own.
+    ``language``, Whisper's code, stands in place of the windows' own.
     """
-    if labels.style != "chat":
-        return {}
     texts: dict[str, list[str]] = {}
     for window in windows:
         sample = texts.setdefault(chat_code(language or window.lang), [])
         if window.text and len(sample) < MAX_WINDOWS:
             sample.append(TIMESTAMP.sub(" ", window.text))
-    retraces = {
-        code: corpus_weights(
-            (tier.text for text in kept for tier in decode(text, labels, language=code).utterances), code
-        )
+    return {
+        code: [tier for text in kept for tier in decode(text, labels, language=code).utterances]
         for code, kept in texts.items()
     }
+
+
+def learn_retraces(spoken: Mapping[str, Sequence[Utterance]]) -> dict[str, Any]:
+    """Return the weights of a tagger for each language that has enough retraces, from labels of style ``chat``."""
+    retraces = {code: corpus_weights((tier.text for tier in tiers), code) for code, tiers in spoken.items()}
     return {code: weights for code, weights in retraces.items() if weights}
 
 

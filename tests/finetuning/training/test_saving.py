@@ -17,7 +17,7 @@ from lsa_whisper import checkpoint, labels
 from lsa_whisper.errors import CheckpointError, RecipeError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.recipe import parse_recipe
-from lsa_whisper.finetuning.training.saving import AVERAGE_FILE, WeightAverage, learn_retraces
+from lsa_whisper.finetuning.training.saving import AVERAGE_FILE, WeightAverage, learn_retraces, spoken_labels
 from lsa_whisper.labels import Labels
 from lsa_whisper.manifest import Segment
 from lsa_whisper.retraces.corpus_tagger import CorpusTagger
@@ -30,7 +30,7 @@ ROWS = [
 
 
 def test_marks_that_the_model_leaves_out_are_set_by_what_its_corpus_shows():
-    found = learn_retraces(ROWS, Labels("chat"))
+    found = learn_retraces(spoken_labels(ROWS, Labels("chat")))
     assert list(found) == ["eng"]
     said = "the horse camel ran home. a horse ran home."
     tagger = CorpusTagger(found["eng"], "eng")
@@ -39,10 +39,9 @@ def test_marks_that_the_model_leaves_out_are_set_by_what_its_corpus_shows():
     assert "[//]" not in labels.decode(said, Labels("chat")).utterances[0].text
 
 
-def test_few_retraces_other_styles_and_other_languages_have_none_of_their_own():
-    assert learn_retraces(ROWS[:19], Labels("chat")) == {}
-    assert learn_retraces(ROWS, Labels("verbatim")) == {}
-    assert learn_retraces(ROWS, Labels("chat"), language="es") == {}
+def test_few_retraces_and_other_languages_have_none_of_their_own():
+    assert learn_retraces(spoken_labels(ROWS[:19], Labels("chat"))) == {}
+    assert learn_retraces(spoken_labels(ROWS, Labels("chat"), language="es")) == {}
 
 
 def linear(value):
