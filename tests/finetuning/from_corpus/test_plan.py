@@ -74,10 +74,13 @@ def test_other_data_and_models_have_no_prompt(change, value):
     assert "prompt" not in choose_recipe(dataclasses.replace(BASE, **{change: value}))["data"]
 
 
-def test_the_time_of_a_run_grows_with_the_windows_and_with_what_is_trained():
+def test_the_time_of_a_run_grows_with_the_windows_and_with_what_is_trained(monkeypatch):
     short, long = BASE, dataclasses.replace(BASE, windows=1200)
     one = choose_method(short)
-    assert run_minutes(long, one, 6) > 20 * run_minutes(short, one, 6) > 0
+    assert run_minutes(short, one, 6) > 0
+    # Measured again for each time, the machine may be busy with something else.
+    monkeypatch.setattr("lsa_whisper.finetuning.from_corpus.method._operations_per_s", lambda has_gpu: 1e10)
+    assert run_minutes(long, one, 6) > 20 * run_minutes(short, one, 6)
     both = dataclasses.replace(one, model={})
     assert run_minutes(long, both, 6) > 1.2 * run_minutes(long, one, 6)
     assert run_minutes(dataclasses.replace(BASE, parameters=None), one, 6) is None
