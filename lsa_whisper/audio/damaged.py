@@ -75,6 +75,18 @@ def is_mp3(path: Path) -> bool:
         return file.read(3).startswith(_MP3)
 
 
+def is_headerless_mp3(path: Path) -> bool:
+    """Return whether a file is an MP3 whose first frame does not state its length, as a Xing or VBRI header does."""
+    if not is_mp3(path):
+        return False
+    with path.open("rb") as file:
+        head = file.read(10)
+        if head[:3] == b"ID3":  # sizes in ID3 tags have seven bits to the byte
+            file.seek(10 + sum(byte << shift for byte, shift in zip(head[6:10], (21, 14, 7, 0), strict=False)))
+        first_frame = file.read(4096)
+    return not any(tag in first_frame for tag in (b"Xing", b"Info", b"VBRI"))
+
+
 _MPG123 = re.compile(rb"libmpg123|^(Warning|Note|Error): |^\s*$")
 _MAX_MESSAGES = 100
 _one_at_a_time = threading.Lock()  # a process has one standard error

@@ -13,7 +13,7 @@ import soundfile as sf
 import soxr
 
 from lsa_whisper.audio import container
-from lsa_whisper.audio.damaged import is_mp3, is_ogg_cut_off, keep_messages, missing_share
+from lsa_whisper.audio.damaged import is_headerless_mp3, is_mp3, is_ogg_cut_off, keep_messages, missing_share
 from lsa_whisper.audio.samples import MAX_MISSING_S, RATES_HZ, SAMPLE_RATE_HZ, Samples, cancelling_channel, mono
 from lsa_whisper.errors import AudioError
 from lsa_whisper.system.files import paths_of
@@ -95,7 +95,7 @@ class Recording:
             messages: list[str] = []
             with keep_messages(messages if is_mp3(path) else None):
                 by_soundfile = _open_soundfile(path)
-            if by_soundfile and not _is_headerless_mp3(path):
+            if by_soundfile and not is_headerless_mp3(path):
                 return replace(by_soundfile, messages=messages)
         except OSError as error:
             raise AudioError(
@@ -205,17 +205,6 @@ def _count_frames(path: Path) -> int:
         except (sf.LibsndfileError, ValueError):
             pass
     return count
-
-
-def _is_headerless_mp3(path: Path) -> bool:
-    if not is_mp3(path):
-        return False
-    with path.open("rb") as file:
-        head = file.read(10)
-        if head[:3] == b"ID3":  # sizes in ID3 tags have seven bits to the byte
-            file.seek(10 + sum(byte << shift for byte, shift in zip(head[6:10], (21, 14, 7, 0), strict=False)))
-        first_frame = file.read(4096)
-    return not any(tag in first_frame for tag in (b"Xing", b"Info", b"VBRI"))
 
 
 def _cut(recording: Recording, span: TimeSpan) -> Samples:

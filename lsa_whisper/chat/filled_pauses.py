@@ -40,8 +40,8 @@ _ALWAYS = {
     "hin": "उम उम्म अम्म hm hmm",
 }
 _ANY = frozenset(("uh", "uhm", "ehm", "hm", "hmm", "uhh", "umm"))
+_ALWAYS |= dict.fromkeys(("nob", "nno"), _ALWAYS["nor"])
 FILLERS = {language: frozenset(words.split()) for language, words in _ALWAYS.items()}
-FILLERS |= dict.fromkeys(("nob", "nno"), FILLERS["nor"])
 """By ISO 639-3 code, the words that are always fillers."""
 ALL_FILLERS = frozenset().union(*FILLERS.values())
 """Those of every language."""

@@ -87,7 +87,9 @@ class Labels:
         names = {entry.name for entry in dataclasses.fields(cls)}
         if extra := sorted(set(fields) - names):
             raise LsaWhisperError(f"labels: unknown fields {', '.join(extra)}; known are {', '.join(sorted(names))}")
-        return cls(**{**fields, "unseen": tuple(map(str, fields.get("unseen", ())))})
+        if not isinstance(unseen := fields.get("unseen", []), list | tuple):
+            raise LsaWhisperError(f"labels: unseen is {str(unseen)[:40]!r}; list classes of disfluency there")
+        return cls(**{**fields, "unseen": tuple(map(str, unseen))})
 
 
 VERBATIM_PROMPTS = {

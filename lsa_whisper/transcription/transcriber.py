@@ -25,7 +25,7 @@ from lsa_whisper.retraces.corpus_tagger import CorpusTagger
 from lsa_whisper.transcription.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble
 from lsa_whisper.transcription.assembly.remarks import recording_remarks, text_remarks
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, one_speaker
-from lsa_whisper.transcription.assembly.tracks import each_channel, merge_tracks
+from lsa_whisper.transcription.assembly.tracks import each_channel, merge_tracks, part_of_progress
 from lsa_whisper.transcription.long_form.decode import LongFormDecoder
 from lsa_whisper.transcription.long_form.repairs import REPAIRS, SKIPPED
 from lsa_whisper.transcription.options import AUTO, MIXED, OptionChanges, TranscriptionOptions, combine
@@ -44,15 +44,6 @@ def _model_name(model: str | Path) -> str:
     path = Path(model)
     is_generic = path.name == "model" or path.name.startswith("checkpoint-")
     return f"{path.absolute().parent.name}/{path.name}" if is_generic else path.name
-
-
-def _part_of(
-    progress: Callable[[float], None] | None, recording: Recording, earlier: int, channels: int
-) -> Callable[[float], None] | None:
-    """Return a function that reports the seconds of a channel, after ``earlier`` ones, as seconds of the recording."""
-    if progress is None:
-        return None
-    return lambda seconds: progress((earlier * recording.duration_s + seconds) / channels)
 
 
 def _tagger(model: Checkpoint | ConvertedCheckpoint, language: str) -> Tagger | None:
@@ -230,7 +221,7 @@ class Transcriber:
             report, part = progress, partial
             if codes:
                 turns = one_speaker(codes[at], int(recording.duration_s * 1000))
-                report = _part_of(progress, recording, at, len(codes))
+                report = part_of_progress(progress, recording, at, len(codes))
                 part = partial.of_channel(at) if partial else None
             speech = vad.detect_speech(self._options.vad, channel.stream())
             other = self._in_language_of(channel, speech)

@@ -202,6 +202,8 @@ MODELS = {
     "suppressed words": (entries(GENERATION, begin_suppress_tokens=[" the"]), "begin_suppress_tokens has ' the'"),
     "our own file is not JSON": (text(OURS, b"style: chat"), "cannot be read"),
     "an unknown style of labels": (entries(OURS, labels={"style": "poetry"}), "no style 'poetry'"),
+    "no list of unseen classes": (entries(OURS, labels={"unseen": 5}), "unseen is '5'; list classes"),
+    "an unknown unseen class": (entries(OURS, labels={"unseen": ["hum"]}), "no classes of disfluency hum"),
 }
 ADAPTERS = {
     "an adapter without weights": (no_file("adapter_model.safetensors"), "has no adapter_model.safetensors"),

@@ -66,6 +66,7 @@ def starting_checkpoint(recipe: Recipe, labels: Labels) -> Checkpoint:
             quantized=quantized,
         )
         prompt = start.labels.prompt if recipe.data.prompt is None else recipe.data.prompt
+        # Until the model is saved, what the base never saw; then what the new labels have is taken out.
         before = Coverage.of(start.labels, is_trained=bool(start.recipe))
         unseen = tuple(kind.value for kind in Disfluency if kind in before.left_out | before.in_part)
         start = dataclasses.replace(start, labels=dataclasses.replace(labels, prompt=prompt, unseen=unseen))

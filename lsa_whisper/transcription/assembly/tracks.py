@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from lsa_whisper.audio.recording import Recording, excerpts
@@ -27,6 +27,15 @@ def each_channel(recording: Recording, count: int) -> list[Recording]:
         message = "has the same sound in all its channels, so they do not tell speakers apart"
         raise AudioError(f"{recording.path}: {message}; leave out --channels, and give --speakers if you have turns")
     return [replace(recording, channel=channel, cancels=False) for channel in range(count)]
+
+
+def part_of_progress(
+    progress: Callable[[float], None] | None, recording: Recording, earlier: int, channels: int
+) -> Callable[[float], None] | None:
+    """Return a function that reports the seconds of a channel, after ``earlier`` ones, as seconds of the recording."""
+    if progress is None:
+        return None
+    return lambda seconds: progress((earlier * recording.duration_s + seconds) / channels)
 
 
 def merge_tracks(tracks: Sequence[tuple[str, ScoredTranscript]], header: TranscriptHeader) -> ScoredTranscript:
