@@ -35,6 +35,10 @@ def opened(chromium, served, width=1280, theme="light"):
     page.wrong = []
     page.on("pageerror", lambda error: page.wrong.append(str(error)))
     page.on("request", lambda r: page.wrong.append(r.url) if not r.url.startswith(served.address) else None)
+    page.unanswered = set()
+    page.on("request", lambda r: page.unanswered.add(r) if r.resource_type == "fetch" else None)
+    for answered in ("requestfinished", "requestfailed"):
+        page.on(answered, lambda r: page.unanswered.discard(r))
     page.goto(served.address)
     page.wait_for_selector("#list .utterance")
     return page
@@ -49,10 +53,14 @@ def until(page, expression):
 
 
 def settled(page):
-    """Wait until everything is saved: what is typed into a field is sent after a while, all else at once."""
+    """Wait until everything is saved and what follows is shown: what is typed is sent after a while, all else at once."""
     typing = page.evaluate("document.activeElement.matches('input, textarea')")
     page.wait_for_timeout(350 if typing else 50)
     until(page, "['', 'saved'].includes(document.getElementById('saving').textContent)")
+    deadline = time.monotonic() + MAX_WAIT_S
+    while unanswered := getattr(page, "unanswered", ()):  # Firefox's driver does not tell
+        assert time.monotonic() < deadline, f"no answer to {[each.url for each in unanswered]}"
+        page.wait_for_timeout(50)
 
 
 def press(page, *keys):

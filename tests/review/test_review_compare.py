@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from review_page import opened, press, settled, texts, until
 
@@ -74,4 +76,19 @@ def test_an_utterance_that_only_the_right_has_is_inserted_with_its_time(visit, s
     assert (own.text, own.speaker, own.span) == (theirs.text, theirs.speaker, theirs.span)
     assert not chat.check(chat.read(path))
     page.get_by_role("button", name="Back (Escape)").click()
+    settled(page)
     assert page.is_visible("#review") and page.inner_text("#place").startswith("4 of") and not page.wrong
+
+
+def test_keys_pressed_at_once_wait_for_the_edits_before_them(visit, serve, chromium, tmp_path):
+    path, other = visit / "test01.cha", tmp_path / "second.cha"
+    other.write_bytes(path.read_bytes())
+    differing(other, path)
+    page = opened(chromium, serve(visit, "--compare", other))
+    page.click("#compare-button")
+    page.wait_for_selector("#pairs .pair")
+    page.route("**/action", lambda route: (time.sleep(0.3), route.continue_()))
+    for key in ("n", "n", "n", "ArrowRight", "Escape"):
+        page.keyboard.press(key)
+    until(page, "!document.getElementById('review').hidden")
+    assert page.inner_text("#place").startswith("4 of 36") and texts(path)[3] == texts(other)[3] and not page.wrong

@@ -4,7 +4,7 @@ import { get, edit, say } from "./server.js";
 import { element } from "./row.js";
 import { play, isPlaying, stop } from "./player.js";
 const at = (id) => document.getElementById(id), pairs = at("pairs");
-let rows = [], chosen = 0, back = () => {};
+let rows = [], chosen = 0, back = () => {}, turn = Promise.resolve(), refreshed = turn;
 export function comparing() { return !at("comparison").hidden; }
 export async function openComparison(leave) {
   back = leave;
@@ -72,7 +72,7 @@ async function takeRight() {
   else if (row.left === null) await edit({ action: "take", number: place(chosen), other: row.right, insert: true });
   else await edit({ action: "take", number: row.left, other: row.right });
 }
-async function leave() {
+function leave() {
   at("comparison").hidden = true; at("review").hidden = false;
   if (rows[chosen]?.left !== null) choose(rows[chosen]?.left ?? 0);
   back();
@@ -84,14 +84,16 @@ const KEYS = {
   z: () => edit({ action: "undo" }), Z: () => edit({ action: "redo" }),
   " ": playPair, Escape: leave,
 };
+// One key after another, each on the rows that the last one left: an edit asks for them again.
+function inTurn(run) { turn = turn.then(run).then(() => refreshed).catch((error) => say(error.message)); }
 export function compareKey(event) {
   const run = KEYS[event.key];
-  if (run) { event.preventDefault(); run(); }
+  if (run) { event.preventDefault(); inTurn(run); }
 }
-for (const button of document.querySelectorAll("#comparing button")) button.addEventListener("click", () => { KEYS[button.dataset.key](); pairs.focus(); });
+for (const button of document.querySelectorAll("#comparing button")) button.addEventListener("click", () => { inTurn(KEYS[button.dataset.key]); pairs.focus(); });
 function playPair() {
   if (isPlaying()) { stop(); return; }
   const each = state.utterances[rows[chosen]?.left ?? -1];
   if (each && each.start_ms !== null) play(each.start_ms, each.end_ms);
 }
-onChange((what) => { if (comparing() && ["text", "list"].includes(what)) refresh(); });
+onChange((what) => { if (comparing() && ["text", "list"].includes(what)) refreshed = refresh(); });
