@@ -225,8 +225,9 @@ class Transcriber:
                 part = partial.of_channel(at) if partial else None
             speech = vad.detect_speech(self._options.vad, channel.stream())
             other = self._in_language_of(channel, speech)
+            language = other._language_remark(channel, speech)  # first, so its window need not be encoded twice
             decoded = other._long_form.decode(channel, speech, partial=part, progress=report)
-            tracks.append(other._assembled(channel, speech, decoded, turns))
+            tracks.append(other._assembled(channel, speech, decoded, turns, language))
         if not codes:
             return tracks[0]
         return merge_tracks(list(zip(codes, tracks, strict=True)), self._header(recording, None, ()))
@@ -263,10 +264,11 @@ class Transcriber:
         speech: SpeechActivity,
         decoded: Sequence[WindowResult],
         turns: SpeakerTurns | None,
+        language: str,
     ) -> ScoredTranscript:
         duration_ms = int(recording.duration_s * 1000)
         remarks = (*recording_remarks(recording, speech), *text_remarks(decoded, speech, duration_ms))
-        remarks = (*filter(None, [turns.note if turns else "", self._language_remark(recording, speech)]), *remarks)
+        remarks = (*filter(None, [turns.note if turns else "", language]), *remarks)
         scored = assemble(
             [span for span, _ in decoded],
             [result for _, result in decoded],

@@ -10,6 +10,7 @@ import soundfile
 from tiny_whisper import build_checkpoint, silence, teach_sounds, voice
 
 from lsa_whisper import chat, checkpoint
+from lsa_whisper.decoding.window_decoder import LastEncoded
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.labels import Labels
 from lsa_whisper.transcription import Transcriber, TranscriptionOptions, transcribe
@@ -102,6 +103,14 @@ def test_another_language_is_not_translated_if_no_language_is_named(recordings, 
     for options in ({"language": "eng"}, {"style": "verbatim"}):
         named = Transcriber(stock, engine=engine, **options).transcribe(recordings / "spa.wav")
         assert named.language == "eng" and any("again with --language Spanish" in remark for remark in named.remarks)
+    encoded, original = [], LastEncoded.encoded
+
+    def counted(self, windows, encode, *others):
+        return original(self, windows, lambda some: encoded.append(len(some)) or encode(some), *others)
+
+    monkeypatch.setattr(LastEncoded, "encoded", counted)
+    Transcriber(stock, engine=engine, language="eng").transcribe(recordings / "both.wav")
+    assert sum(encoded) == 3, "the window in which the language is heard is encoded once"
 
 
 def test_silence_has_no_language(bilingual, tmp_path):
