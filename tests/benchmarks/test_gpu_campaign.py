@@ -88,9 +88,9 @@ def test_the_file_of_all_records_is_enough_to_resume(run, tmp_path):
 @pytest.mark.slow
 def test_a_case_that_exceeds_its_own_limit_has_failed_and_leaves_no_process(run, tmp_path):
     child = "import subprocess, time\nrecord.add('pid', subprocess.Popen(['sleep', '60']).pid)\ntime.sleep(60)"
-    assert run(child, case_s=0.5)[NAMES[0]] == "failed"
+    assert run(child, case_s=2.5)[NAMES[0]] == "failed"
     found = figures(tmp_path, NAMES[0])
-    assert found["failed"] == "stopped after 2 s"
+    assert found["failed"] == "stopped after 10 s"
     with pytest.raises(ProcessLookupError):
         for _ in range(50):
             os.kill(found["pid"], 0)
@@ -100,7 +100,7 @@ def test_a_case_that_exceeds_its_own_limit_has_failed_and_leaves_no_process(run,
 @pytest.mark.slow
 def test_a_case_that_the_whole_limit_stops_runs_again(run, tmp_path, monkeypatch):
     monkeypatch.setattr(campaign, "_MIN_DURATION_S", 1.0)
-    states = run("import time\nrecord.add('a', 1)\ntime.sleep(60)", "record.add('b', 2)", limit_s=2)
+    states = run("import time\nrecord.add('a', 1)\ntime.sleep(60)", "record.add('b', 2)", limit_s=10)
     assert states == {NAMES[0]: "interrupted", NAMES[1]: "no time was left"}
     assert figures(tmp_path, NAMES[0])["a"] == 1 and not (tmp_path / f"{NAMES[1]}.json").exists()
     assert list(run("record.add('c', 3)", "record.add('b', 2)").values()) == ["done", "done"]
@@ -136,7 +136,7 @@ def test_a_case_trains_on_the_cpu_after_a_killed_campaign(tmp_path):
         time.sleep(0.1)
     os.kill(killed.pid, signal.SIGKILL)
     killed.communicate()
-    ends = time.monotonic() + 20
+    ends = time.monotonic() + 300
     while processes(tmp_path):
         assert time.monotonic() < ends, "the case goes on without its campaign"
         time.sleep(0.1)

@@ -37,7 +37,7 @@ def test_one_clip_plays_at_a_time_and_ends_when_played_again(chromium, sounding)
     page.evaluate("document.querySelectorAll('audio')[1].currentTime = document.querySelector('audio').duration - 1")
     page.wait_for_function("document.querySelectorAll('audio')[1].paused")
     page.evaluate("document.querySelectorAll('audio')[1].play()")
-    page.wait_for_function("document.querySelectorAll('audio')[1].paused", timeout=20000)
+    page.wait_for_function("document.querySelectorAll('audio')[1].paused", timeout=120_000)
     assert start < page.evaluate("document.querySelectorAll('audio')[1].currentTime") < end + 0.5
     page.close()
 

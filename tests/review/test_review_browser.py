@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from review_page import drag_end, opened, press, settled, texts, type_text, until, with_confidences
+from review_page import MAX_WAIT_S, drag_end, opened, press, settled, texts, type_text, until, with_confidences
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Participant, compose, utterance
@@ -82,7 +82,7 @@ def test_nothing_typed_is_lost_when_the_page_is_left(keys, typed, leave, visit, 
     page.keyboard.press("Control+a")
     page.keyboard.type(typed)
     page.reload() if leave == "reload" else page.close(run_before_unload=True)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + MAX_WAIT_S
     while typed.encode() not in path.read_bytes():
         assert time.monotonic() < deadline, path.read_text()
         time.sleep(0.05)
