@@ -12,7 +12,6 @@ to, or none, or did not write it.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -20,11 +19,11 @@ from typing import Any
 
 from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.scoring.align import UNALIGNED, Alignment
+from lsa_whisper.scoring.bootstrap import wilson_interval
 from lsa_whisper.scoring.disfluency import score_disfluencies
 from lsa_whisper.scoring.wer import align_verbatim
 from lsa_whisper.scoring.words import FileWords, file_words
 
-_NORMAL_95 = 1.96
 _ABSENT = "not written"
 
 
@@ -52,14 +51,8 @@ class RaterAgreement:
         >>> [round(end, 2) for end in RaterAgreement(6, 8, 10).interval or ()]
         [0.4, 0.85]
         """
-        union = self.left + self.right - self.matching
-        if not union:
-            return None
-        share, z2 = self.matching / union, _NORMAL_95**2
-        middle = (share + z2 / (2 * union)) / (1 + z2 / union)
-        half = _NORMAL_95 / (1 + z2 / union) * math.sqrt(share * (1 - share) / union + z2 / (4 * union**2))
-        low, high = max(0.0, middle - half), min(1.0, middle + half)
-        return 2 * low / (1 + low), 2 * high / (1 + high)
+        limits = wilson_interval(self.matching, self.left + self.right - self.matching)
+        return (2 * limits.low / (1 + limits.low), 2 * limits.high / (1 + limits.high)) if limits else None
 
 
 def kappa_by_word(first: FileWords, second: FileWords, alignment: Alignment) -> float | None:
