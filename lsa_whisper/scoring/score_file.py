@@ -144,10 +144,11 @@ def _fluent(hypothesis: FileWords, disfluent: NDArray[np.bool_]) -> Iterator[str
         fluent = normalized_fluent(utterance, keep_unintelligible=False)
         own = [at for at in range(start, end) if not hypothesis.disfluent[at]]
         # Spoken and fluent words differ where CHAT says what is meant: (be)cause, goed [: went].
-        for _, first, last, to, until in Levenshtein.opcodes([hypothesis.words[at] for at in own], fluent):
-            places = own[first:last] or [None] * (until - to)
-            pairs = zip(places, fluent[to:until], strict=False)
-            yield from (word for at, word in pairs if at is None or not disfluent[at])
+        for edit in Levenshtein.opcodes([hypothesis.words[at] for at in own], fluent):
+            meant = fluent[edit.dest_start : edit.dest_end]
+            places = own[edit.src_start : edit.src_end] or [UNALIGNED] * len(meant)
+            pairs = zip(places, meant, strict=False)
+            yield from (word for at, word in pairs if at == UNALIGNED or not disfluent[at])
 
 
 @dataclass(frozen=True)
