@@ -94,8 +94,7 @@ _RUSSIAN_CASES: dict[str, dict[str, object]] = {
 """What the ending of *5-го* says, as num2words has it."""
 _CASE_ENDING = re.compile(r"['’]([^\W\d_]+)")
 _INFLECTING = re.compile(
-    r"(?i)\b(?:[ai]m|vom|zu[mr]|beim|de[mns]|bis|ab|seit|nach|\w+em|(?:aus|in|mit|von) der)"
-    r"(?: \d+\. (?:und|oder))?\s*\Z"
+    r"(?i)\b(?:[ai]m|vom|zu[mr]|beim|de[mns]|bis|ab|seit|nach|\w+em|(?:aus|in|mit|von) der)(?: \d+\. [uo]\w+)?\s*\Z"
 )
 """What stands before a German ordinal number that ends in *-n*."""
 _HAS_ZWJ = frozenset(["ara", "fas", "urd", "hin", "mar", "nep", "ben", "guj", "pan", "tam", "tel", "kan", "mal", "sin"])
@@ -279,10 +278,8 @@ def _nth(match: re.Match[str], language: str) -> str:
             {"plural": True} if tens else {"gender": "n"} if ending == "е" else _RUSSIAN_CASES[ending]
         )
         return spell_number(match["place"], ordinal=True, language=language, inflection=case)
-    digits, suffix = (
-        match["decade"] or match["nth"] or match["place"] or match["ordinal"],
-        match["suffix"] or match["tens"] or "",
-    )
+    digits = match["decade"] or match["nth"] or match["place"] or match["ordinal"]
+    suffix = match["suffix"] or match["tens"] or ""
     ordinal = _ordinal(digits, match, language)
     if language == "fra" and suffix:
         return "première" if suffix in ("re", "ère", "ere") else ordinal

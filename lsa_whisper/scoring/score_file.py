@@ -43,7 +43,6 @@ from lsa_whisper.scoring.verbatim_benchmark import character_errors_by_class, ty
 from lsa_whisper.scoring.words import FileWords, file_words, normalized_fluent
 
 _REPETITION, _PART_WORD = Disfluency.REPETITION, Disfluency.PART_WORD_REPETITION
-_CUTS = {Disfluency.FRAGMENT, _PART_WORD}
 
 
 def with_recognized(
@@ -75,7 +74,8 @@ def with_recognized(
     if not (accepted or whole):
         return hypothesis
     words, raw_words = list(hypothesis.words), list(hypothesis.raw_words)
-    for at in (at for event in accepted if event.kind in _CUTS for at in range(event.start, event.end)):
+    cuts = (event for event in accepted if event.kind in (Disfluency.FRAGMENT, _PART_WORD))
+    for at in (at for event in cuts for at in range(event.start, event.end)):
         words[at], raw_words[at] = (f"{side[at].rstrip('-')}-" for side in (words, raw_words))
     events = sorted((*hypothesis.events, *accepted), key=lambda event: (event.start, event.end))
     marked = replace(hypothesis, events=tuple(events), words=tuple(words), raw_words=tuple(raw_words))
