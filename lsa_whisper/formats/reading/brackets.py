@@ -108,6 +108,9 @@ _OMITTED_SOUNDS = re.compile(
     r"(?<![\w(])(?:[^\W\d_]+\(([a-zß-ÿ]{1,5})\)[^\W\d_]*|\(([a-zß-ÿ]{1,5})\)[^\W\d_]+)(?![\w(])"
 )
 """``(be)cause`` and ``goin(g)``, which CHAT writes alike."""
+_LETTERS = r"\[(?!(?i:uh|um|erm?|m?hm|mm|oh|yes|yeah|ja|oui|sí|sic|x+)\])[^\W\d_]{1,5}\]"
+_IN_WORD = re.compile(rf"(?<=[^\W\d_]){_LETTERS}|{_LETTERS}(?=[^\W\d_])")
+"""Overlapped or unclear letters of a word: ``I [th]ink``."""
 _SPOKEN = re.compile(
     r"(?:\A|\s)(?:I(?:'[a-z]+)?|you|we|my|our|me|ich|wir|mich|mein|je|nous|moi|yo|nosotros|mi|io|noi|eu|nós|ik|wij)"
     r"(?=[\s,.!?']|\Z)"
@@ -148,6 +151,7 @@ class Brackets:
         text = _OMITTED_SOUNDS.sub(
             lambda match: match[0] if chat_of(match[1] or match[2]) else self.hold(match[0]), text
         )
+        text = _IN_WORD.sub(lambda match: match[0] if chat_of(match[0][1:-1]) else match[0][1:-1], text)
         text = _AREA_CODE.sub(lambda match: self._held(match.group()), text)
         text = _INTACT.sub(lambda match: self._keep(match.group()), text)
         if ("<", ">") not in self.conventions.marks:
