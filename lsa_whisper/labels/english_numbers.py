@@ -34,7 +34,6 @@ _UNITS = {
     "secs": "second", "sec": "second", "GB": "gigabyte", "MB": "megabyte", "kHz": "kilohertz", "Hz": "hertz",
 }  # fmt: skip
 _UNIT = "|".join(map(re.escape, sorted(_UNITS, key=len, reverse=True)))
-_HALVES = {"½": "half", "¼": "quarter", "¾": "three quarters", "⅓": "third", "⅔": "two thirds"}
 _PHONE = (
     r"(?:\+?1[-. ])?(?:(?:\(\d{3}\)[- ]?|\d{3}[-. ])?\d{3}[-.]\d{4}|\d{3} \d{3} \d{4})"
     r"|(?<![,.])(?:\+\d{1,3} \d|\(?0\d)\d{1,3}\)?(?: \d{2,8})+|\d{3}-\d{2}-\d{4}|\d{5}-\d{4}"
@@ -176,7 +175,8 @@ def _fraction(match: re.Match[str]) -> str:
     if not (0 < above < below and (below <= 10 or below in (16, 32, 64, 100))) or (above, below) == (9, 11):
         return f"{whole}{_number(match['above'])} {_number(match['below'])}"
     part = {2: "half", 4: "quarter"}.get(below) or ordinal(str(below))
-    count = f"{'a' if whole else 'one'} {part}" if above == 1 else f"{cardinal(str(above))} {_plural(part)}"
+    one = "a" if whole else "one" if match["article"] is None else ""
+    count = f"{one} {part}" if above == 1 else f"{cardinal(str(above))} {_plural(part)}"
     return whole + count
 
 
@@ -208,12 +208,6 @@ def _until(match: re.Match[str]) -> str:
     return f"{cardinal(match['first'])} to " if match["first"] else ""
 
 
-def _vulgar_fraction(match: re.Match[str]) -> str:
-    part = _HALVES[match["part"]]
-    article = "" if part[:2] in ("th", "tw") and part != "third" else "a "
-    return f"{cardinal(match['whole'])} and {article}{part}" if match["whole"] else part
-
-
 _RULES = tuple((frozenset(signs), re.compile(pattern), speak) for signs, pattern, speak in (
     ("$£€¥", rf"(?P<article>(?<=\b[aA] )|(?<=\b[aA]n ))?(?P<land>US|CA|AU)?(?P<sign>{_CURRENCY})\s?"
         rf"(?P<amount>{_NUMBER}|\.\d\d)(?:\s?[-–]\s?{_CURRENCY}?(?P<until>{_NUMBER}))?(?:\s?(?P<scale>thousand|million|"
@@ -236,8 +230,10 @@ _RULES = tuple((frozenset(signs), re.compile(pattern), speak) for signs, pattern
     ("/", r"(?<![\w/])(?P<month>1[0-2]|0?[1-9])/(?P<day>[0-3]?\d)/(?P<year>\d{4}|\d\d)(?![\w/])", _date),
     ("/.", r"(?<![\w/.])(?P<month>[0-3]?\d)(?P<mark>[/.])(?P<day>[0-3]?\d)(?P=mark)(?P<year>\d{4})(?![\w/])", _date),
     ("-", r"(?<![\w-])(?P<year>\d{4})-(?P<month>[01]\d)-(?P<day>[0-3]\d)(?![\w-])", _iso_date),
-    ("/", r"(?<![\w/.])(?:(?P<whole>\d+)[ -])?(?P<above>\d+)/(?P<below>\d+)(?:rds?|ths?)?(?![\w/])", _fraction),
-    ("½¼¾⅓⅔", r"(?:(?P<whole>\d+)\s?)?(?P<part>[½¼¾⅓⅔])", _vulgar_fraction),
+    ("/", r"(?<![\w/.])(?P<article>(?<=\b[aA] ))?(?:(?P<whole>\d+)[ -])?(?P<above>\d+)/(?P<below>\d+)(?:rds?|ths?)?"
+        r"(?![\w/])", _fraction),
+    ("½", r"(?:(?P<whole>\d+)\s?)?½", lambda m: f"{cardinal(m['whole'])} and a half" if m["whole"] else "half"),
+    ("x×", rf"(?P<number>{_NUMBER})\s?[x×](?![\w]|\s?\d)", lambda m: _counted(m['number'], 'time')),
     ("s", r"(?<![\w'’])(?<!\d[.,])['’]?(?P<digits>\d{1,4})['’]?s\b", _decade),
     ("'’", r"(?<![\w'’])['’](?P<year>\d\d)(?![\w'’])", lambda m: _oh(m["year"])),
     ("", r"(?P<number>\d+(?:,\d{3})*)(?:st|nd|rd|th)\b", lambda m: ordinal(m["number"])),

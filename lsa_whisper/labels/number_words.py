@@ -107,11 +107,14 @@ _BEFORE_HOURS = {"deu": {"eins": "ein"}, "fra": {"un": "une"}, "por": {"um": "um
 """Forms of the last word of a number before hours, and before other feminine words in *-a*."""
 _BEFORE_UNITS = {"deu": {"eins": "ein"}, "spa": {"uno": "un", "veintiuno": "veintiún"}, "ita": {"uno": "un"}}
 """Its forms before the names of money, of degrees and of what is counted."""
+_FRENCH = "fois|(?:heure|minute|seconde|semaine|année|journée|personne|fille|femme|page)s?"
+_FEMININE = re.compile(rf".*a|vez|veces|{_FRENCH}|")
 _COUNTED = {
     "deu": r" ([A-ZÄÖÜ]\w+|drittel|viertel)",
-    "por": r" (?!mas\b|apenas\b|antes\b)(\w+a)(?=s\b)",
-    "spa": r" (año|mes|minuto|segundo|euro|peso|kilo|\w*metro|hora|semana|millón|tercio|cuarto|niñ[oa]|dí|idiom|map"
-    r"|\w*(?:e|gra)m(?=as)|(?!\w*mos\b)\w+[ao](?=s\b))",
+    "fra": rf" ({_FRENCH})\b",
+    "por": r" (?!mas\b|apenas\b|antes\b)(\w+a(?=s\b)|vez)",
+    "spa": r" (año|mes|minuto|segundo|euro|peso|kilo|\w*metro|hora|semana|vez|veces|millón|tercio|cuarto|niñ[oa]|dí"
+    r"|idiom|map|\w*(?:e|gra)m(?=as)|(?!\w*mos\b)\w+[ao](?=s\b))",
 }
 """What is certainly a noun behind a number."""
 _COUNTED_ONE = (
@@ -123,24 +126,34 @@ _LABELED = re.compile(
     r"(?i)\b(?:\wl|a[lo]|o|n.mer\w|cap.t\w+|p.gina|n.v\w+|fas.|grup\w+|equip\w+|canal.?|parte?|d.a|e\w+erc.\w+|t.m.) \Z"
 )
 """What stands before ``1`` where it is the number of a thing: *capítulo 1 trata de ...*"""
-UNITS = ("km/h", "km", "m", "cm", "mm", "kg", "g", "l", "ml", "min")
-"""Units that are written out behind a number."""
-_SIGNS = ("–", "+", "-", "x", "/", "=", "§", "§§", "/3", "/4", *UNITS)
+UNITS = ("km/h", "km", "m", "cm", "mm", "kg", "g", "l", "ml", "min", "x")
+"""Units that are written out behind a number; ``3x`` is *three times*."""
+_SIGNS = ("–", "+", "-", "x", "/", "=", "§", "§§", "/3", "/4")
 _SIGN_WORDS = {
     "deu": "bis plus minus mal durch gleich Paragraf Paragrafen drittel viertel Stundenkilometer Kilometer Meter "
-    "Zentimeter Millimeter Kilogramm Gramm Liter Milliliter Minuten",
+    "Zentimeter Millimeter Kilogramm Gramm Liter Milliliter Minuten mal",
     "fra": "à plus moins fois divisé_par égale paragraphe paragraphes tiers_ quarts kilomètres_heure kilomètres mètres "
-    "centimètres millimètres kilos grammes litres millilitres minutes",
+    "centimètres millimètres kilos grammes litres millilitres minutes fois_",
     "spa": "a más menos por entre igual_a párrafo párrafos tercios cuartos kilómetros_por_hora kilómetros metros "
-    "centímetros milímetros kilos gramos litros mililitros minutos",
+    "centímetros milímetros kilos gramos litros mililitros minutos veces|vez",
+    "ita": "- più meno per diviso uguale paragrafo paragrafi terzi|terzo quarti|quarto chilometri_orari "
+    "chilometri|chilometro metri|metro centimetri|centimetro millimetri|millimetro chili|chilo grammi|grammo "
+    "litri|litro millilitri|millilitro minuti|minuto volte|volta",
+    "nld": "tot plus min maal gedeeld_door is paragraaf paragrafen derde kwart kilometer_per_uur kilometer meter "
+    "centimeter millimeter kilo gram liter milliliter minuten|minuut keer",
+    "por": "a mais menos vezes dividido_por igual_a parágrafo parágrafos terços quartos quilômetros_por_hora "
+    "quilômetros metros centímetros milímetros quilos gramas litros mililitros minutos vezes|vez",
 }
-"""The words of :data:`_SIGNS`, ``_`` for a blank: of a range, of arithmetic, and of what stands beside a number.
+"""The words of :data:`_SIGNS` and :data:`UNITS`, ``_`` for a blank: of a range, of arithmetic, of what stands beside 5.
 
-A blank at the end keeps the *-s* of a word where the number is 1."""
+Beside 1 stands what is behind ``|``, or the word without *-s* and *-n*, which a blank at the end keeps."""
 _ARITHMETIC = re.compile(r"(?<![\w.,/:])\d+(?:\s?[-−+×÷x*/:]\s?\d+)+\s?=\s?\d+(?![\w/]|[.,]\d)")
 _ALIKE = str.maketrans("−×*÷:", "-xx//")
 _TO = re.compile(r"(?<![\w.,/:)-])(?!0\d|\d{3}-\d{4})((\d{1,4})(?::[0-5]\d| ?h)?) ?[-–] ?(?=(\d{1,4})(?!\d|[.,/–-]\d))")
-_UNIT = re.compile(r"(?<![\w.,/])(\d[\d.,]*)(?: ?(km/h|[ckm]?m|k?g|m?l|min)|(?<=[1-3])(/[34]))(?![\w/²³'’]|[.,]\d)")
+_UNIT = re.compile(
+    r"(?<![\w.,/])(\d[\d.,]*)(?: ?(km/[hu]|[ckm]?m|k?g|m?l|min|[x×](?! ?\d))|(?<=[1-3])(/[34]))(?![\w/²³'’]|[.,]\d)"
+)
+_TIMES = re.compile(r"(?<=\d) ?[x×] ?(?=\d)")
 POINTS = {"spa": "punto", "ita": "punto", "por": "ponto", "fra": "point", "deu": "Punkt", "nld": "punt"}
 """The word for a decimal point, where it is not a comma."""
 
@@ -158,8 +171,9 @@ def before_unit(unit: str, words: str, language: str) -> str:
     """Return ``words``, those of a number, as they are before ``unit``: German *eins* is *ein Euro*."""
     if words == "eins" and re.search("(?<!Jung)(?<!Nam)(?<!End)(?<!Aug)e$|ion$", unit):
         return "eine"
-    words = re.sub("(?<=ent)os", "as", words) if unit[-1:] == "a" else words  # doscientas, duzentas
-    forms = _BEFORE_HOURS if unit[-1:] == "a" or not unit else _BEFORE_UNITS
+    feminine = _FEMININE.fullmatch(unit)
+    words = re.sub("(?<=ent)os", "as", words) if unit and feminine else words  # doscientas, duzentas
+    forms = _BEFORE_HOURS if feminine else _BEFORE_UNITS
     *others, last = words.split(" ")
     return " ".join([*others, forms.get(language, {}).get(last, last)])
 
@@ -185,8 +199,15 @@ def with_spoken_signs(text: str, language: str) -> str:
     """Return ``text`` with the signs between numbers, and the units behind them, as words: *8 bis 10 Kilometer*."""
     if language not in _SIGN_WORDS:
         return text
-    words = dict(zip(_SIGNS, (word.replace("_", " ") for word in _SIGN_WORDS[language].split()), strict=True))
+    spoken = [word.replace("_", " ") for word in _SIGN_WORDS[language].split()]
+    words, units = dict(zip(_SIGNS, spoken, strict=False)), dict(zip(("/3", "/4", *UNITS), spoken[-13:], strict=True))
     text = re.sub(r"(?<=\d) ?(?:EUR|Euro|euros?)\b(?!-)", " €", speak_arithmetic(text, words))
     text = re.sub(r"(§§?)\s?(?=\d)", lambda hit: f"{words[hit[1]]} ", text)
     text = _TO.sub(lambda hit: f"{hit[1]} {words['–']} " if int(hit[2]) < int(hit[3]) else hit[0], text)
-    return _UNIT.sub(lambda hit: f"{hit[1]} {words[hit[2] or hit[3]].rstrip('sn' if hit[1] == '1' else ' ')}", text)
+    text = _TIMES.sub(f" {words['x']} ", text)
+
+    def measured(hit: re.Match[str]) -> str:
+        many, _, one = units[(hit[2] or hit[3]).replace("/u", "/h").replace("×", "x")].partition("|")
+        return f"{hit[1]} {(one or many.rstrip('sn')) if hit[1] == '1' else many.rstrip()}"
+
+    return _UNIT.sub(measured, text)

@@ -14,11 +14,8 @@ from lsa_whisper.labels.number_words import HOURS, POINTS, NumberWords, before_u
 from lsa_whisper.labels.numbers import JOINER, NOT_NUMBERS, ORDINAL_POINTS, can_spell_numbers, spell_number
 
 _CURRENCIES = ("€", "$", "£", "R$")
-_SIGNS = str.maketrans(
-    {"٪": "%", "％": "%", "℃": "°C", "℉": "°F", "＄": "$", "￥": "¥", "￡": "£"}
-    | {"¼": "1/4", "¾": "3/4", "⅓": "1/3", "⅔": "2/3"}
-)
-"""The signs of other scripts that mean the same, and fractions that no language has one word for."""
+_SIGNS = str.maketrans({"٪": "%", "％": "%", "℃": "°C", "℉": "°F", "＄": "$", "￥": "¥", "￡": "£"})
+"""The signs of other scripts that mean the same."""
 _ARABIC_SEPARATOR = re.compile(r"(?<=\d)([٫٬])(?=\d)")
 _CLOCK_POINT = re.compile(
     r"\b(?P<at>(?i:kl|klo|kello|godz|ore|alle|sono le|saat|las|às|в|o)\.? )?(?P<hour>[012]?\d)\.(?P<minute>[0-5]\d)"
@@ -38,7 +35,7 @@ _PHONE = (
     r"(?:\+\d{1,3}[ .-]?(?:\(0\))?\(?\d{1,4}\)?|\(?0\d{1,4}\)?|\(\d{2,4}\)(?=\s?\d{3,5}-))"
     r"(?:\s?[ /-]\s?\d{2,9}|(?<=\))\d{3,9})+"
     r"|(?<=\bdie )11[02](?=[.,!?]|\Z| an\b| (?:an)?(?:ge)?(?:ruf|wähl))"
-    r"|\d\d(?:\.\d\d){3,}|[5-9]\d\d(?! \d{3} 000)(?: \d{3}){2}(?! ?[\d€$])"
+    r"|\d{5}-\d{4}|\d\d(?:\.\d\d){3,}|[5-9]\d\d(?! \d{3} 000)(?: \d{3}){2}(?! ?[\d€$])"
     r"|(?!\d{1,3}(?: \d{3})+(?! ?\d)|\d{4} \d{4})(?=(?:\d ?){9,13}(?! ?\d))\d{1,4}(?: \d{2,8})+"
     r")(?![A-Za-z\d-])"
 )
@@ -96,7 +93,9 @@ _RUSSIAN_CASES: dict[str, dict[str, object]] = {
 }  # fmt: skip
 """What the ending of *5-го* says, as num2words has it."""
 _CASE_ENDING = re.compile(r"['’]([^\W\d_]+)")
-_INFLECTING = re.compile(r"(?i)\b(?:[ai]m|vom|zu[mr]|beim|de[mns]|bis|ab|seit|nach|\w+em|(?:aus|in|mit|von) der)\s*\Z")
+_INFLECTING = re.compile(
+    r"(?i)\b(?:[ai]m|vom|zu[mr]|beim|de[mns]|bis|ab|seit|nach|\w+em|(?:aus|in|mit|von) der)(?: \d+\. [uo]\w+)?\s*\Z"
+)
 """What stands before a German ordinal number that ends in *-n*."""
 _HAS_ZWJ = frozenset(["ara", "fas", "urd", "hin", "mar", "nep", "ben", "guj", "pan", "tam", "tel", "kan", "mal", "sin"])
 """Languages whose spelling has :data:`JOINER`: there the words of a number are not joined."""
@@ -279,7 +278,8 @@ def _nth(match: re.Match[str], language: str) -> str:
             {"plural": True} if tens else {"gender": "n"} if ending == "е" else _RUSSIAN_CASES[ending]
         )
         return spell_number(match["place"], ordinal=True, language=language, inflection=case)
-    digits, suffix = match["decade"] or match["nth"] or match["place"] or match["ordinal"], match["suffix"] or ""
+    digits = match["decade"] or match["nth"] or match["place"] or match["ordinal"]
+    suffix = match["suffix"] or match["tens"] or ""
     ordinal = _ordinal(digits, match, language)
     if language == "fra" and suffix:
         return "première" if suffix in ("re", "ère", "ere") else ordinal

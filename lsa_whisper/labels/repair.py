@@ -27,9 +27,14 @@ _BULLET = re.compile(r"(?<![\w&])\d+_\d+(?!\w)|(?<=\d)_(?=[%€$£°])|(?<=[€$
 """A bullet without its control characters, and what joins a number to its sign in one word of a recognizer."""
 _KEPT = re.compile(NOT_NUMBERS)
 _SPOKEN_SIGN = re.compile(
-    r"[\d%&@½¼¾⅓⅔¢²³√]|(?<=[mMrRsSfFeE])/(?=\w)|\b[wWbB]/|(?<=\w)\+(?=[\w+])|(?<=[²³\w]) [+=] (?=\w)|\b[A-G]#|\b(?:https?://|www\.)|\.(?:com|org|net|edu|gov)\b"
+    r"[\d%&@½¢²³√]|(?<=[mMrRsSfFeE])/(?=\w)|\b[wWbB]/|(?<=\w)\+(?=[\w+])|(?<=[²³\w]) [+=] (?=\w)|\b[A-G]#|\b(?:https?://|www\.)|\.(?:com|org|net|edu|gov)\b"
 )
-_EIGHTHS = re.compile("[⅛⅜⅝⅞⅕⅖⅗⅘⅙⅚]")
+_FRACTION = re.compile(" ?[⅛⅜⅝⅞⅕⅖⅗⅘⅙⅚¼¾⅓⅔]")
+_NAMED_MONEY = re.compile(
+    r"(?i)[$€£]\s?(?=\d[\d,]*+(?!\.)(?: (?:thousand|million|billion|mil|mill?ion(?:es|en)))?"
+    r" (?:dollars?|bucks|pounds?|quid|euros?|pesos?|d[óo]lar(?:es)?|libras?|pfund)\b)"
+)
+"""The sign in *$5 dollars*, whose words follow."""
 _ENDLESS = re.compile(r"\d{40,}")
 """More digits than any number has: they are read one by one, which takes patterns of numbers long to find out."""
 _CLOCK_LETTERS = re.compile(r"\b([AaPp])\.([Mm])\b")
@@ -63,6 +68,8 @@ def repair_text(
     code, count = chat_code(language), 0
     if marks or _REPAIRABLE.search(text):
         text, count = _with_signs_repaired(text, marks, code)
+    text = text if marks else _NAMED_MONEY.sub("", text)
+    text = _FRACTION.sub(lambda sign: f" {normalize('NFKC', sign[0][-1])}".replace("⁄", "/"), text)
     if code == "eng":
         return _speak_english(text, count, marks, spellings)
     return _speak_other(text, count, marks, spellings, code)
@@ -100,7 +107,6 @@ def _digit_by_digit(digits: str, language: str, spellings: dict[str, str] | None
 
 
 def _speak_english(text: str, count: int, marks: bool, spellings: dict[str, str] | None) -> tuple[str, int]:
-    text = _EIGHTHS.sub(lambda sign: f" {normalize('NFKC', sign[0])}".replace("⁄", "/"), text)
     if not _SPOKEN_SIGN.search(text):
         return _CLOCK_LETTERS.sub(r"\1 \2", text), count
     text = _read_by_digit(text, "eng", spellings)

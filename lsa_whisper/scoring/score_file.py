@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
 
 from lsa_whisper.chat import Disfluency, Event, Utterance
 from lsa_whisper.scoring import published, speakers, wer
@@ -40,7 +42,7 @@ from lsa_whisper.scoring.timing import COLLAR_MS, timed_detections
 from lsa_whisper.scoring.verbatim_benchmark import character_errors_by_class, typed_detections
 from lsa_whisper.scoring.words import FileWords, file_words, normalized_fluent
 
-_REPETITION = Disfluency.REPETITION
+_REPETITION, _PART_WORD = Disfluency.REPETITION, Disfluency.PART_WORD_REPETITION
 
 
 def with_recognized(
@@ -57,7 +59,7 @@ def with_recognized(
     hypothesis = replace(hypothesis, events=tuple(_with_cuts_of(reference, hypothesis.events, alignment)))
     if from_words is None:
         return hypothesis
-    missed = {kind: _missed(reference, hypothesis, alignment, kind) for kind in INFERRED_FROM_WORDS}
+    missed = {kind: _missed(reference, hypothesis, alignment, kind) for kind in (*INFERRED_FROM_WORDS, _PART_WORD)}
     unmarked = _candidates(hypothesis, _utterances(hypothesis, alignment, missed.values()), from_words)
     candidates = [event for event in _with_cuts_of(reference, unmarked, alignment) if event.kind is not _REPETITION]
     copied = list(_copied(Matcher(reference, hypothesis, alignment, _REPETITION)))
@@ -72,11 +74,12 @@ def with_recognized(
     if not (accepted or whole):
         return hypothesis
     words, raw_words = list(hypothesis.words), list(hypothesis.raw_words)
-    for at in (event.start for event in accepted if event.kind is Disfluency.FRAGMENT):
+    cuts = (event for event in accepted if event.kind in (Disfluency.FRAGMENT, _PART_WORD))
+    for at in (at for event in cuts for at in range(event.start, event.end)):
         words[at], raw_words[at] = (f"{side[at].rstrip('-')}-" for side in (words, raw_words))
     events = sorted((*hypothesis.events, *accepted), key=lambda event: (event.start, event.end))
     marked = replace(hypothesis, events=tuple(events), words=tuple(words), raw_words=tuple(raw_words))
-    fluent = _fluent(replace(marked, events=(*events, *whole)), [*accepted, *whole])
+    fluent = _fluent(hypothesis, replace(marked, events=(*events, *whole)).disfluent)
     return replace(marked, fluent=tuple(fluent))
 
 
@@ -85,12 +88,12 @@ def _with_cuts_of(reference: FileWords, events: Sequence[Event], alignment: Alig
     cuts, own = ({e.start for e in side if e.kind is Disfluency.FRAGMENT} for side in (reference.events, events))
     for event in reference.events:
         copies = alignment.to_hypothesis[event.start : event.end].tolist()
-        if event.kind is Disfluency.PART_WORD_REPETITION and len(copies) > 1 and own.issuperset(copies):
+        if event.kind is _PART_WORD and len(copies) > 1 and own.issuperset(copies):
             yield Event(event.kind, copies[0], copies[-1] + 1, iterations=event.iterations)
             own.difference_update(copies)
     for event in events:
         copies = alignment.to_reference[event.start : event.end].tolist()
-        if event.kind is Disfluency.PART_WORD_REPETITION and len(copies) > 1 and cuts.issuperset(copies):
+        if event.kind is _PART_WORD and len(copies) > 1 and cuts.issuperset(copies):
             yield from (Event(Disfluency.FRAGMENT, at, at + 1) for at in range(event.start, event.end))
         elif event.kind is not Disfluency.FRAGMENT or event.start in own:
             yield event
@@ -101,7 +104,8 @@ def _copied(matcher: Matcher) -> Iterator[Event]:
     for event in matcher.reference.events:
         first, again = matcher.copies(event) if event.kind is matcher.kind else ([], [])
         words, copy = (tuple(matcher.hypothesis.words[at] for at in places) for places in (first, again))
-        if copy and words in (copy, matcher.reference.words[event.start : event.end]):
+        spans = (event.start, event.end), (event.repair_start, event.repair_end)
+        if copy and (words == copy or [words, copy] == [matcher.reference.words[slice(*span)] for span in spans]):
             yield Event(event.kind, first[0], first[-1] + 1, repair_start=again[0], repair_end=again[-1] + 1)
 
 
@@ -133,18 +137,18 @@ def _candidates(
     return [event for event in events if not marked[event.start : event.end].any()]
 
 
-def _fluent(marked: FileWords, accepted: Sequence[Event]) -> list[str]:
-    """Return the words without disfluencies; in utterances without ``accepted`` events they are as they were."""
-    changed = {int(marked.utterance_of[event.start]) for event in accepted}
-    starts = np.searchsorted(marked.utterance_of, np.arange(len(marked.utterances) + 1)).tolist()
-    words: list[str] = []
-    for number, utterance in enumerate(marked.utterances):
-        if number in changed:
-            own = range(starts[number], starts[number + 1])
-            words += [marked.words[at] for at in own if not marked.disfluent[at]]
-        else:
-            words += normalized_fluent(utterance, keep_unintelligible=False)
-    return words
+def _fluent(hypothesis: FileWords, disfluent: NDArray[np.bool_]) -> Iterator[str]:
+    """Yield the fluent words of the hypothesis without those that are ``disfluent``, a flag for each spoken word."""
+    starts = np.searchsorted(hypothesis.utterance_of, np.arange(len(hypothesis.utterances) + 1)).tolist()
+    for utterance, start, end in zip(hypothesis.utterances, starts, starts[1:], strict=False):
+        fluent = normalized_fluent(utterance, keep_unintelligible=False)
+        own = [at for at in range(start, end) if not hypothesis.disfluent[at]]
+        # Spoken and fluent words differ where CHAT says what is meant: (be)cause, goed [: went].
+        for edit in Levenshtein.opcodes([hypothesis.words[at] for at in own], fluent):
+            meant = fluent[edit.dest_start : edit.dest_end]
+            places = own[edit.src_start : edit.src_end] or [UNALIGNED] * len(meant)
+            pairs = zip(places, meant, strict=False)
+            yield from (word for at, word in pairs if at == UNALIGNED or not disfluent[at])
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,7 @@ SAID = [
     ("the 101st, 22nd and 11th", "the one hundred first twenty second and eleventh"),
     ("0.5 of .25", "zero point five of point two five"),
     ("-5°C or 98.6°F", "minus five degrees Celsius or ninety eight point six degrees Fahrenheit"),
+    ("⅓ cup, 2⅓ cups, a ¼ mile, a 1/2 hour", "one third cup two and a third cups a quarter mile a half hour"),
     ("1/3, 2/3, 5/8 and ½", "one third two thirds five eighths and half"),
     ("Mr. Smith came at 10:30 a.m. on Sunday.", "Mr Smith came at ten thirty a m on Sunday"),
     ("I want--no, I need it.", "I want no I need it"),

@@ -142,7 +142,21 @@ NUMBERS_AND_SIGNS = [
      "eine Minute null Komma fünf Liter ."),
     ("spa", "1 km, 20 cm y 90 km/h.", "un kilómetro veinte centímetros y noventa kilómetros por hora ."),
     ("fra", "100 m, 2 kg, le 5 l'ami, le 5 m'a vu.", "cent mètres deux kilos le cinq l'ami le cinq m'a vu ."),
+    ("nld", "10-12 dagen, 3/4 liter, 5 km in 25 min, 1 min, 60 km/u en 5 + 3 = 8.", "tien tot twaalf dagen drie kwart "
+     "liter vijf kilometer in vijfentwintig minuten één minuut zestig kilometer per uur en vijf plus drie is acht ."),
+    ("ita", "Dura 10-12 giorni, 3/4 di litro, 5 km, 1 km, 25 min e 4 x 4.", "dura dieci dodici giorni tre quarti di "
+     "litro cinque chilometri un chilometro venticinque minuti e quattro per quattro ."),
+    ("por", "10-12 dias, 2/3, 5 kg, 1 km, 91234-5678.", "dez a doze dias dois terços cinco quilos um quilômetro "
+     "nove um dois três quatro cinco seis sete oito ."),
+    ("deu", "¼ Liter, 3x am Tag, 3x4 m.", "ein viertel Liter drei mal am Tag drei mal vier Meter ."),
+    ("spa", "3x al día, 1x y 1 vez por $20 pesos.", "tres veces al día una vez y una vez por veinte pesos ."),
+    ("fra", "1 heure, 21 minutes, 1 fois et 1 euro.", "une heure vingt et une minutes une fois et un euro ."),
+    ("eng", "I have $5 dollars, a $20 dollar bill, $3 million dollars.",
+     "I have five dollars a twenty dollar bill three million dollars ."),
+    ("eng", "2x as big, 4x4, 1x.", "two times as big four by four one time ."),
     # dates and ordinal numbers
+    ("deu", "Am 1. und 2. Mai, der 1. und 2. Mann.", "am ersten und zweiten Mai der erste und zweite Mann ."),
+    ("spa", "El 1er día.", "el primer día ."),
     ("deu", "Am 24.12. kam er am 3.5.", "am vierundzwanzigsten zwölften kam er am dritten fünften ."),
     ("deu", "Zum 3. Mal in der 2. Klasse, vor seinem 5. Geburtstag.",
      "zum dritten Mal in der zweiten Klasse vor seinem fünften Geburtstag ."),

@@ -218,3 +218,25 @@ def test_accents_behind_their_letters_hide_no_filler(tmp_path):
     (system,) = evaluate(tmp_path / "r.cha", [tmp_path / "h.cha"], samples=40).systems.values()
     assert system.disfluency[Disfluency.FILLED_PAUSE].true_positives == 1
     assert system.word_errors_fluent.errors == 0
+
+
+@pytest.mark.parametrize(
+    ("tier", "plain"),
+    [
+        ("(be)cause ball [/] ball &-um dog .", "(be)cause ball ball um dog ."),
+        ("I goed [: went] [* m] to [/] to &-uh school .", "I goed [: went] [* m] to to uh school ."),
+    ],
+)
+def test_a_mark_that_is_found_in_the_words_leaves_other_fluent_words_as_they_are_meant(tmp_path, tier, plain):
+    assert evaluated(tmp_path, [plain, "&-um yes ."], [tier, "&-um yes ."]).word_errors_fluent.errors == 0
+
+
+def test_one_copy_beside_another_word_is_no_repetition(tmp_path):
+    found = evaluated(tmp_path, ["was th- big house ."], ["was [/] was &+th big house ."]).disfluency
+    assert found[Disfluency.REPETITION] == Detections(false_negatives=1)
+
+
+def test_a_mark_elsewhere_leaves_an_unmarked_part_word_repetition_free_of_word_errors(tmp_path):
+    for text in ("um yes .", "&-um yes ."):
+        system = evaluated(tmp_path, ["b- b- ball .", text], ["↫b-b↫ball .", "&-um yes ."])
+        assert (system.word_errors_verbatim.errors, system.word_errors_fluent.errors) == (0, 0)

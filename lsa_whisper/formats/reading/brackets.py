@@ -31,6 +31,8 @@ def mark_maze(words: Sequence[str], following: Sequence[str], language: str = "e
     '&-um and [//] you [/]'
     >>> mark_maze("I I the do*".split(), ["cat"])
     'I [/] <I the> [//] &+do'
+    >>> mark_maze(["big", "um", "red"], ["big", "red", "ball"])
+    '<big &-um red> [/]'
     """
     pieces: list[str] = []
     revised: list[str] = []
@@ -45,14 +47,19 @@ def mark_maze(words: Sequence[str], following: Sequence[str], language: str = "e
             pieces.append(aside)
             index += 1
             continue
-        run = _run(words, index, language)
-        length = _repeated(ahead, at, len(run))
-        if length:
-            _close(pieces, revised, True)
-            pieces.append(_group(run[:length], "[/]"))
-        else:
+        length = _repeated(ahead, at, len(plain) - at)
+        at += max(length, 1)
+        if not length:
             revised.append(words[index])
-        at, index = at + max(length, 1), index + max(length, 1)
+            index += 1
+            continue
+        _close(pieces, revised, True)
+        copy: list[str] = []
+        while length:  # fillers within the copy stay there
+            aside = _aside(words[index], language)
+            copy.append(aside or words[index])
+            length, index = length - (aside is None), index + 1
+        pieces.append(_group(copy, "[/]"))
     _close(pieces, revised, bool(following))
     return " ".join(pieces)
 
@@ -65,12 +72,6 @@ def _aside(word: str, language: str) -> str | None:
         return f"&+{word[:-1]}"
     plain = word.casefold()
     return f"&-{plain}" if "_" in word or plain in MARKED_FILLERS - NO_FILLERS.get(language, frozenset()) else None
-
-
-def _run(words: Sequence[str], start: int, language: str) -> list[str]:
-    """Return the words from ``start`` up to the next filler or cut-off word."""
-    end = next((at for at in range(start, len(words)) if _aside(words[at], language) is not None), len(words))
-    return list(words[start:end])
 
 
 def _repeated(ahead: Sequence[str], at: int, most: int) -> int:
@@ -107,6 +108,9 @@ _OMITTED_SOUNDS = re.compile(
     r"(?<![\w(])(?:[^\W\d_]+\(([a-zß-ÿ]{1,5})\)[^\W\d_]*|\(([a-zß-ÿ]{1,5})\)[^\W\d_]+)(?![\w(])"
 )
 """``(be)cause`` and ``goin(g)``, which CHAT writes alike."""
+_LETTERS = r"\[(?!(?i:uh|um|erm?|m?hm|mm|oh|yes|yeah|ja|oui|sí|sic|x+)\])[^\W\d_]{1,5}\]"
+_IN_WORD = re.compile(rf"(?<=[^\W\d_]){_LETTERS}|{_LETTERS}(?=[^\W\d_])")
+"""Overlapped or unclear letters of a word: ``I [th]ink``."""
 _SPOKEN = re.compile(
     r"(?:\A|\s)(?:I(?:'[a-z]+)?|you|we|my|our|me|ich|wir|mich|mein|je|nous|moi|yo|nosotros|mi|io|noi|eu|nós|ik|wij)"
     r"(?=[\s,.!?']|\Z)"
@@ -147,6 +151,7 @@ class Brackets:
         text = _OMITTED_SOUNDS.sub(
             lambda match: match[0] if chat_of(match[1] or match[2]) else self.hold(match[0]), text
         )
+        text = _IN_WORD.sub(lambda match: match[0] if chat_of(match[0][1:-1]) else match[0][1:-1], text)
         text = _AREA_CODE.sub(lambda match: self._held(match.group()), text)
         text = _INTACT.sub(lambda match: self._keep(match.group()), text)
         if ("<", ">") not in self.conventions.marks:

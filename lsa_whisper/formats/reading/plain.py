@@ -53,8 +53,9 @@ _NO_SPEAKERS = ("", "date", "time", "place", "location", "title", "project", "fi
 """Names of facts above a transcript."""
 _FOOTER = re.compile(
     r"(?i)transcribed by (?:https?://)?[\w.-]+\.\w+/?|(?:\w+ ended after [\d:]{5,}|this editable transcript was).*"
+    r"|[\w .'-]{1,40} st(?:art|opp)ed transcription"
 )
-"""What Otter, Meet and others write below."""
+"""What Otter, Meet, Teams and others write above or below."""
 _MIN_SHARE = 0.15
 """Least share of lines with a header: a turn of Otter has seldom more than six lines."""
 
@@ -98,7 +99,7 @@ def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[Spo
         return []
     first = turns[0][0]
     before = [SpokenText("", line, place=f"{place}:{number}") for number, line in lines if number < first]
-    if len(before) > len(turns):
+    if len(before) > max(len(turns), 5 * named):
         return []
     return [
         *before,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from rapidfuzz.distance import Levenshtein
 
 from lsa_whisper.formats.reading.source import SpokenText
+from lsa_whisper.labels import letters_of
 from lsa_whisper.labels.sentence_marks import ends_sentence
 from lsa_whisper.languages import chat_code
 from lsa_whisper.timespan import TimeSpan
@@ -13,6 +17,7 @@ from lsa_whisper.timespan import TimeSpan
 MAX_WORD_GAP_MS = 1000
 """A pause longer than this ends an utterance."""
 _MAX_WORDS = 80
+_ENDS = re.compile(r"[.?!…。？！]")
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,17 @@ def utterances_of(words: Iterable[RecognizedWord], language: str | None = None) 
             close()
     close()
     return utterances
+
+
+def with_marks_of(text: str, words: list[RecognizedWord]) -> list[RecognizedWord]:
+    """Return ``words`` with the punctuation and the spelling that the whole ``text`` has, if they have no marks."""
+    if any(_ENDS.search(word.text) for word in words) or not _ENDS.search(text):
+        return words
+    spelled, marked = text.split(), list(words)
+    edits = Levenshtein.opcodes([letters_of(word.text) for word in words], [*map(letters_of, spelled)])
+    for at, to, size in edits.as_matching_blocks():
+        marked[at : at + size] = [replace(words[at + n], text=spelled[to + n]) for n in range(size)]
+    return marked
 
 
 def _joined(text: str) -> str:

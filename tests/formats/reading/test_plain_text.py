@@ -60,6 +60,7 @@ def test_unintelligible_speech_stays(mark):
         ("He [pause 2s] ran [2 second pause] home.", "he (.) ran (.) home ."),
         ("（laughs） He ran 【music】.", "&=laughs he ran &=music ."),
         ("(I think) he and (a dog) ran.", "I think he and &=a_dog ran ."),
+        ("I [th]ink so[mhm], some[body] saw [laughs]it.", "I think so mhm somebody saw &=laughs it ."),
         ("I (I) want the dog (the dog).", "I [/] I want <the dog> [/] the dog ."),
         ("(I'm) going [sic] and (laughs) laughs.", "I'm going and &=laughs laughs ."),
         ("Ssso I mmmmy dog .hh mmm.", "s::o I m::y dog &=breathes mmm ."),
@@ -70,6 +71,12 @@ def test_unintelligible_speech_stays(mark):
 )
 def test_tags_and_brackets(text, expected):
     assert tiers(text) == [expected]
+
+
+def test_what_teams_writes_above_turns_and_below_them_is_not_speech(tmp_path):
+    text = "Weekly Recording\nApril 5, 2024, 2:00PM\n1m 3s\n\nAnn Lee started transcription\n\n"
+    text += "Ann Lee   0:03\nHi.\n\nBob Ray   0:06\nI think so.\n\nAnn Lee stopped transcription\n"
+    assert [each.text for each in read(tmp_path, text, "a.txt").transcript.utterances] == ["hi .", "I think so ."]
 
 
 def test_brackets_of_overlaps_hold_words(tmp_path):

@@ -277,6 +277,30 @@ def test_tokens_of_whisper_cpp_are_words(tmp_path):
     assert [word for word, _ in found.transcript.utterances[0].word_times] == ["uh", "the", "the", "dog", "ran"]
 
 
+def test_segments_of_whisper_cpp_that_divide_a_word_leave_it_whole(tmp_path):
+    pieces = [" And", " fellow", " Americ", "ans", ",", " ask", " what", "'s", " up", "."]
+    rows = [{"offsets": {"from": at * 100, "to": at * 100 + 100}, "text": text} for at, text in enumerate(pieces)]
+    (utterance,) = read(tmp_path, {"transcription": rows}).transcript.utterances
+    assert utterance.text == "and fellow Americans ask what's up ."
+    assert [span.duration_ms for _, span in utterance.word_times] == [100, 100, 300, 100, 200, 200]
+    long = [(" And so my fell", 0), ("ow Americans.", 500), (" Ask not.", 900)]
+    rows = [{"offsets": {"from": at, "to": at + 400}, "text": text} for text, at in long]
+    utterances = read(tmp_path, {"transcription": rows}).transcript.utterances
+    assert [each.text for each in utterances] == ["and so my fellow Americans .", "ask not ."]
+
+
+def test_words_without_marks_have_those_of_the_whole_text(tmp_path):
+    words = listed([("Hello", 0.1, 0.4), ("doctor", 0.5, 0.9), ("Hi", 1.5, 1.7), ("there", 1.8, 2.1)])
+    found = read(tmp_path, {"language": "english", "text": "Hello, doctor. Hi there?", "words": words})
+    assert [each.text for each in found.transcript.utterances] == ["hello doctor .", "hi there ?"]
+    assert [span.start_ms for each in found.transcript.utterances for _, span in each.word_times] == [
+        100,
+        500,
+        1500,
+        1800,
+    ]
+
+
 @pytest.mark.parametrize("name", ["Deepgram", "AWS", "Speechmatics", "ElevenLabs", "Rev.ai", "Sonix"])
 def test_speakers_are_told_apart(name, tmp_path):
     text = json.dumps(FORMS[name])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from lsa_whisper.formats.reading.recognizers.fields import rows, scaled, speaker_name, text_of
@@ -10,6 +11,8 @@ from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_secon
 from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
 from lsa_whisper.timespan import TimeSpan
 
+_APART = ("", *" [(*♪")
+"""What a segment begins with that does not go on within a word, where others begin with a space."""
 _UNKNOWN = "?"
 """A speaker who is on both channels."""
 
@@ -23,7 +26,7 @@ def read(document: Mapping[str, Any], source: Source, place: str) -> None:
     """Add the segments; where most are one word (``-ml 1``), the utterances that the words make up."""
     result = document.get("result")
     source.language = text_of(result, "language") or None if isinstance(result, Mapping) else None
-    segments = list(_segments(document, place))
+    segments = _segments(document, place)
     single = [segment for segment in segments if segment.span and len(segment.text.split()) == 1]
     turns = sum(segment.opens for segment in segments)
     if turns:
@@ -38,18 +41,34 @@ def read(document: Mapping[str, Any], source: Source, place: str) -> None:
         source.spoken = segments
 
 
-def _segments(document: Mapping[str, Any], place: str) -> Iterator[SpokenText]:
-    turns = False
-    for segment, here in rows(document["transcription"], f"{place}: segment"):
+def _segments(document: Mapping[str, Any], place: str) -> list[SpokenText]:
+    found: list[SpokenText] = []
+    turns, entries = False, list(rows(document["transcription"], f"{place}: segment"))
+    beginnings = [str(row.get("text", ""))[:1] for row, _ in entries]
+    spaced = 2 * beginnings.count(" ") > len(beginnings)
+    for (segment, here), beginning in zip(entries, beginnings, strict=True):
         text = text_of(segment, "text").replace("[SPEAKER_TURN]", "").strip()
         words = tuple(_words(segment, here))
-        if text:
-            span = _span(segment, here)
-            complete = len(words) == len(text.split())
-            speaker = speaker_name(segment.get("speaker"))
-            speaker = "" if speaker == _UNKNOWN else speaker
-            yield SpokenText(speaker, text, span, words if complete else (), place=here, opens=turns)
+        complete = len(words) == len(text.split())
+        speaker = speaker_name(segment.get("speaker"))
+        speaker = "" if speaker == _UNKNOWN else speaker
+        own = SpokenText(speaker, text, _span(segment, here), words if complete else (), place=here, opens=turns)
+        if found and spaced and beginning not in _APART and (found[-1].speaker, False) == (speaker, turns):
+            found[-1], own = _continued(found[-1], own)
+        found += [own] if own.text else []
         turns = bool(segment.get("speaker_turn_next"))
+    return found
+
+
+def _continued(last: SpokenText, own: SpokenText) -> tuple[SpokenText, SpokenText]:
+    """Return two segments of which the second began within a word, with that word in the first."""
+    rest, _, text = own.text.partition(" ")
+    words = last.words
+    if words and own.words:
+        (word, at), (more, until) = words[-1], own.words[0]
+        words = (*words[:-1], (word + more, at | until if at and until else at))
+    span = last.span | own.span if last.span and own.span and not text else last.span
+    return replace(last, text=last.text + rest, span=span, words=words), replace(own, text=text, words=own.words[1:])
 
 
 def _words(segment: Mapping[str, Any], place: str) -> Iterator[tuple[str, TimeSpan | None]]:

@@ -18,7 +18,7 @@ from lsa_whisper.formats.reading.recognizers.fields import (
     words_of,
 )
 from lsa_whisper.formats.reading.source import Source
-from lsa_whisper.formats.reading.timed_words import utterances_of
+from lsa_whisper.formats.reading.timed_words import utterances_of, with_marks_of
 
 _MILLISECONDS = ("acoustic_model", "audio_duration", "utterances", "tokens")
 """The fields of AssemblyAI and Soniox."""
@@ -73,7 +73,8 @@ def _parts(utterance: Any) -> list[Any]:
 def read(document: Mapping[str, Any], source: Source, place: str) -> None:
     """Add the utterances that the words make up."""
     source.language = text_of(document, "language_code", "language") or None
-    source.spoken = utterances_of(words_of(_words(document, place)), source.language)
+    words = with_marks_of(text_of(document, "text"), list(words_of(_words(document, place))))
+    source.spoken = utterances_of(words, source.language)
 
 
 def _words(document: Mapping[str, Any], place: str) -> Iterator[ListedWord]:
