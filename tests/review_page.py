@@ -53,7 +53,7 @@ def until(page, expression):
 
 
 def settled(page):
-    """Wait until everything is saved and what follows is shown: what is typed is sent after a while, all else at once."""
+    """Wait until all is saved and what follows is shown: what is typed is sent after a while, all else at once."""
     typing = page.evaluate("document.activeElement.matches('input, textarea')")
     page.wait_for_timeout(350 if typing else 50)
     until(page, "['', 'saved'].includes(document.getElementById('saving').textContent)")

@@ -25,3 +25,8 @@ def test_the_help_that_a_mistake_names_is_the_programs_however_it_was_started():
     for program in ("lsa-whisper", "python -m lsa_whisper"):
         done = CliRunner().invoke(main, ["recipes", "shwo"], prog_name=program)
         assert done.stderr.endswith("; see 'lsa-whisper recipes --help'\n"), done.stderr
+
+
+def test_the_other_options_of_a_grouped_help_are_options():
+    shown = CliRunner().invoke(main, ["transcribe", "--help"]).stdout.partition("Other options:")[2]
+    assert "--help" in shown and "INPUTS" not in shown

@@ -35,7 +35,7 @@ function row(each, number) {
   button.addEventListener("click", () => (each.transcript ? openTranscript(number) : transcribe([number])));
   const last = element("td");
   last.append(button);
-  made.append(element("th", { text: each.name, scope: "row", cls: "name" }), element("td", { text: each.reviewed === null ? "" : `${Math.round(100 * each.reviewed)} %` }), element("td", { text: each.problem || (each.transcript ? "" : tr("no transcript")) }), last);
+  made.append(element("th", { text: each.name, scope: "row", cls: "name" }), element("td", { text: each.reviewed === null ? "" : `${Math.round(100 * each.reviewed)} %` }), element("td", { text: each.problem || (each.transcript ? (each.reviewed === null ? tr("no utterances") : "") : tr("no transcript")) }), last);
   return made;
 }
 async function transcribe(files) {
