@@ -11,7 +11,7 @@ from typing import Any
 
 from lsa_whisper.checkpoint.converted import require_ctranslate2
 from lsa_whisper.checkpoint.exporting_ct2 import any_language, convert
-from lsa_whisper.checkpoint.exporting_ggml import GGML_DTYPE, GGML_FILE, write_ggml
+from lsa_whisper.checkpoint.exporting_ggml import GGML_DTYPE, GGML_FILE, positions_of_tokens, write_ggml
 from lsa_whisper.checkpoint.folder import METADATA_FILE, TRANSFORMERS_4_FILES, atomic_folder, digest, verify_replaceable
 from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.overview import overview_line
@@ -57,6 +57,8 @@ def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "h
     if not isinstance(checkpoint, Checkpoint):
         print_progress(overview_line(checkpoint))
         checkpoint = load(checkpoint, dtype=dtype if to == "hf" else "float32")
+    if to == "ggml":
+        positions_of_tokens(checkpoint)  # which refuses it before anything is written
     with atomic_folder(out) as partial, tempfile.TemporaryDirectory(dir=partial) as scratch:
         origin = {**checkpoint.provenance, "exported_from": Path(checkpoint.path).name}
         checkpoint = dataclasses.replace(checkpoint, provenance=origin)

@@ -2,7 +2,8 @@
 
 One file: a magic number, eleven sizes, the mel filters, the texts of the tokens, and the tensors under OpenAI's names.
 whisper.cpp has the ids of special tokens built in. So the rows of a model with a vocabulary of its own are moved to
-where OpenAI's ids are (:func:`_positions`), and the rows between them, which no token has, get a logit that never wins.
+where OpenAI's ids are (:func:`positions_of_tokens`); the rows between them, which no token has, get a logit that never
+wins.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def write_ggml(checkpoint: Checkpoint, path: Path) -> Path:
     Raises:
         CheckpointError: whisper.cpp cannot run such a model.
     """
-    rows, positions = _positions(checkpoint)
+    rows, positions = positions_of_tokens(checkpoint)
     with path.open("wb") as file:
         file.write(struct.pack("<i", _MAGIC))
         file.write(struct.pack("<11i", *_sizes(checkpoint.model.config, rows), _HALF))
@@ -84,7 +85,7 @@ def _special_ids(rows: int) -> dict[str, int]:
     return ids | {"<|nocaptions|>": ids["<|nospeech|>"], "<|0.00|>": after + len(names)}
 
 
-def _positions(checkpoint: Checkpoint) -> tuple[int, dict[int, int] | None]:
+def positions_of_tokens(checkpoint: Checkpoint) -> tuple[int, dict[int, int] | None]:
     """Return the rows of the written vocabulary, and where each row goes; ``None`` if it is OpenAI's own.
 
     Raises:

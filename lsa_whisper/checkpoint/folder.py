@@ -41,8 +41,9 @@ def verify_changeable(model: Path) -> None:
     Raises:
         CheckpointError: It is not a folder, or cannot be written to.
     """
-    reason = unwritable_reason(model) if model.is_dir() else "not a folder"
-    if reason:
+    if not model.is_dir():
+        raise CheckpointError(f"{model}: no such folder; name the folder of a model, where the result is stored")
+    if reason := unwritable_reason(model):
         raise CheckpointError(f"{model}: the result is stored there ({reason}); copy the model to a folder of your own")
 
 

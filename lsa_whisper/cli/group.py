@@ -213,7 +213,8 @@ class GroupedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section for each group."""
-        records = {param.name: row for param in self.get_params(ctx) if (row := param.get_help_record(ctx))}
+        options = (param for param in self.get_params(ctx) if isinstance(param, click.Option))
+        records = {option.name: row for option in options if (row := option.get_help_record(ctx))}
         for title, names in self.groups.items():
             with formatter.section(title):
                 formatter.write_dl([records.pop(name) for name in names])

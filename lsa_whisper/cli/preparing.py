@@ -17,7 +17,7 @@ from lsa_whisper.cli.types import LANGUAGE, MODEL, OUT, PAGE, PATH, TABLE, page_
 @click.option(
     "--labels",
     default="chat",
-    help="Label style: chat, verbatim or fluent. chat/1 uses CHAT's own codes instead of short symbols.",
+    help="Label style: chat, verbatim or fluent. chat/1 uses CHAT's own codes instead of signs.",
 )
 @click.option("--speaker-codes", is_flag=True, help="Prefix each utterance with its speaker code (*CHI:).")
 @click.option("--audio", type=PATH, help="Folder of the recordings, if they are not next to the transcripts.")

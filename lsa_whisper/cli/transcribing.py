@@ -57,8 +57,8 @@ _GROUPS = {
 @click.option(
     "--words",
     type=PATH,
-    help="Text file of names and rare words that may be spoken, one a line; the model prefers them where it half hears "
-    "them.",
+    help="Text file of names and rare words that may be spoken, one per line; the model prefers them where it half "
+    "hears them.",
 )
 @click.option(
     "--prompt",
@@ -153,7 +153,7 @@ _GROUPS = {
 @click.option("--processes", type=int, help="Recordings processed in parallel; default: one per GPU, or one.")
 @click.option("--ray", metavar="ADDRESS", help="Run on a Ray cluster: its address, auto, or local.")
 def transcribe(**parameters: Any) -> None:
-    """Transcribe recordings to CHAT, with every disfluency.
+    """Transcribe recordings to CHAT, disfluencies included.
 
     INPUTS are recordings or folders of them; - is standard input, whose transcript is printed unless -o names a folder.
 
@@ -203,7 +203,7 @@ def choose_heads(**parameters: Any) -> None:
 
 @main.group()
 def batchalign() -> None:
-    """Run a model in Batchalign, TalkBank's pipeline, with every disfluency.
+    """Run a model in Batchalign, TalkBank's pipeline, keeping every mark.
 
     Example: lsa-whisper batchalign transcribe visits -o transcripts --model runs/demo/full --lang eng
     """
@@ -221,7 +221,7 @@ def batchalign() -> None:
 @click.option("--wor/--nowor", default=False, help="Write the time of each word.")
 @click.option("--batch-size", type=click.IntRange(1), default=8, help="Windows decoded together.")
 def batchalign_transcribe(**parameters: Any) -> None:
-    """Transcribe recordings through Batchalign, with every disfluency.
+    """Transcribe recordings through Batchalign, keeping every mark.
 
     Example: lsa-whisper batchalign transcribe visits -o transcripts --model runs/demo/full --lang eng
     """

@@ -50,7 +50,7 @@ def review(**parameters: Any) -> None:
 def align(**parameters: Any) -> None:
     """Write the time of each utterance and word into transcripts without times.
 
-    The text is not changed. A file that ends in .txt has one utterance a line.
+    The text is not changed. A file that ends in .txt has one utterance per line.
 
     Example: lsa-whisper align interview.cha --audio interview.wav
     """

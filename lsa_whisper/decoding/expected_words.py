@@ -82,8 +82,8 @@ def read_expected_words(words: Path | str | Sequence[str] | None) -> tuple[str, 
     except (OSError, UnicodeError) as error:
         reason = "is not UTF-8" if isinstance(error, UnicodeError) else os.strerror(error.errno or 0)
         raise LsaWhisperError(
-            f"{words}: cannot be read ({reason}); `words` names a text file, one word a line"
+            f"{words}: cannot be read ({reason}); `words` names a text file, one word per line"
         ) from error
     if not (entries := tuple(dict.fromkeys(" ".join(line.split()) for line in lines if line.strip()))):
-        raise LsaWhisperError(f"{words}: names no word; write one a line")
+        raise LsaWhisperError(f"{words}: names no word; write one per line")
     return entries

@@ -125,7 +125,7 @@ def _disfluencies(systems: Sequence[System]) -> ReportTable:
         if detections.not_scored:
             text = gettext(NOT_TRANSCRIBED) if kind in system.left_out else gettext("not scored")
             unsupported = TableCell(text, hover=gettext("This system does not support this class."))
-            scores: tuple[TableCell, ...] = (unsupported, *(TableCell("-"),) * 3)
+            scores: tuple[TableCell, ...] = (unsupported,) * 4
         else:
             counts = count_cells(detections.true_positives, detections.false_negatives, detections.false_positives)
             scores = (*counts, cells.share_cell(detections.true_positives, detections.reference_events))

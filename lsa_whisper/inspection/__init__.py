@@ -16,7 +16,6 @@ from lsa_whisper.inspection.transcript_report import (
     fluency_report,
     measures_report,
     profile_report,
-    readable_transcripts,
 )
 from lsa_whisper.manifest import SPLITS
 from lsa_whisper.page.language import check_page_language
@@ -122,7 +121,7 @@ def inspect(
     if out is not None:
         from lsa_whisper.inspection.sample import write_sample_page
 
-        write_sample_page(path, *readable_transcripts(files), mode, Path(out), page_language)
+        write_sample_page(path, files, mode, Path(out), page_language)
     return text if out is None or json else f"{text}\n\n{out}: all measures, a timeline, trends and audio clips"
 
 

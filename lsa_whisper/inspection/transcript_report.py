@@ -22,6 +22,7 @@ from lsa_whisper.inspection.measures import coded_errors, measure_speakers
 from lsa_whisper.inspection.text_output import as_json, format_number
 from lsa_whisper.labels import NOT_TRANSCRIBED, Coverage, is_draft, read_coverage
 from lsa_whisper.labels.coverage import NOT_CHECKED
+from lsa_whisper.page.language import gettext
 from lsa_whisper.page.text import names_below
 from lsa_whisper.splice import DisfluencyProfile, count_profile
 from lsa_whisper.system.atomic_write import write_atomic
@@ -92,8 +93,9 @@ def readable_transcripts(files: Sequence[Path]) -> tuple[list[tuple[str, Transcr
         try:
             transcript = chat.read(file)
             if not transcript.utterances:
-                why = "nothing was transcribed" if transcript.headers else "check that it is a CHAT transcript"
-                raise ChatSyntaxError(f"has no utterances; {why}", path=str(file))
+                if transcript.headers:
+                    raise ChatSyntaxError(gettext("has no utterances; nothing was transcribed"), path=str(file))
+                raise ChatSyntaxError("has no utterances; check that it is a CHAT transcript", path=str(file))
             transcripts.append((str(file), transcript))
         except ChatSyntaxError as error:
             unread.append(error)

@@ -98,7 +98,7 @@ def _with_recording(path: Path, root: Path, audio: Path | None, index: Recording
                 return ReviewFile(name, path, hits[0], others=hits[1:])
     except (AudioError, ChatSyntaxError) as error:
         return ReviewFile(name, path, None, str(error))
-    return ReviewFile(name, path, None, "no recording with this name was found; give its folder with --audio")
+    return ReviewFile(name, path, None)
 
 
 def _name(path: Path, root: Path, audio: Path | None) -> str:

@@ -95,8 +95,9 @@ def test_the_file_has_every_tensor_and_the_bytes_of_every_token(tmp_path):
 
 
 def test_what_whisper_cpp_cannot_run_is_refused_in_one_sentence(tiny_languages, tmp_path):
-    with pytest.raises(CheckpointError, match=r"no place for its token '<\|xx\|>'; use `to=hf`"):
+    with pytest.raises(CheckpointError, match=r"no place for its token '<\|xx\|>'; use `to=hf`") as refused:
         checkpoint.export(tiny_languages, tmp_path / "out", to="ggml")
+    assert str(refused.value).startswith(f"{tiny_languages}: "), "its own folder, and not a temporary one"
     with pytest.raises(CheckpointError, match=r"whisper\.cpp computes in float16, not in int8"):
         checkpoint.export(NANO, tmp_path / "out", to="ggml", dtype="int8")
     assert not (tmp_path / "out").exists()

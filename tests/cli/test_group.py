@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
@@ -25,3 +30,17 @@ def test_the_help_that_a_mistake_names_is_the_programs_however_it_was_started():
     for program in ("lsa-whisper", "python -m lsa_whisper"):
         done = CliRunner().invoke(main, ["recipes", "shwo"], prog_name=program)
         assert done.stderr.endswith("; see 'lsa-whisper recipes --help'\n"), done.stderr
+
+
+def test_the_other_options_of_a_grouped_help_are_options():
+    shown = CliRunner().invoke(main, ["transcribe", "--help"]).stdout.partition("Other options:")[2]
+    assert "--help" in shown and "INPUTS" not in shown
+
+
+def test_ctrl_c_while_the_program_is_imported_leaves_no_traceback(tmp_path):
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt\n")
+    path = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[2])])
+    stopped = subprocess.run(
+        [sys.executable, "-m", "lsa_whisper", "models"], capture_output=True, env=os.environ | {"PYTHONPATH": path}
+    )
+    assert (stopped.returncode, stopped.stdout, stopped.stderr) == (130, b"", b"")

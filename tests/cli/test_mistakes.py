@@ -163,6 +163,7 @@ export missing -o out                           | missing: no such folder
 export nano -o /dev/null/x                      | /dev/null/x: cannot be written
 export nano -o out --to docx                    | 'docx' is not one of
 calibrate nano missing                          | missing
+calibrate missing .                             | missing: no such folder; name the folder of a model
 choose-heads nano missing                       | missing
 compare-runs missing                            | missing
 estimate-memory huge                            | huge

@@ -191,7 +191,9 @@ def test_renaming_speakers_changes_no_word_or_disfluency_score(corpus):
 def test_unsupported_classes_are_not_scored(tmp_path):
     reference = write(tmp_path / "reference.cha", ["&-um <the dog> [//] the s:o big (.) cat ."])
     plain = write(tmp_path / "plain.cha", ["um the dog the so big cat ."])
-    system = evaluate(reference, [plain]).systems["plain"]
+    system = evaluate(reference, [plain], out=tmp_path / "out").systems["plain"]
+    rows = (tmp_path / "out" / "report.md").read_text("utf-8")
+    assert "| Revisions | plain | 1 | not scored | not scored | not scored | not scored |" in rows
     assert not system.has_marks
     assert system.disfluency[Disfluency.FILLED_PAUSE].f1 == 1
     for kind in (Disfluency.REVISION, Disfluency.PROLONGATION, Disfluency.PAUSE):

@@ -313,3 +313,13 @@ def test_five_thousand_utterances_open_in_two_seconds(chromium, tmp_path):
     page.wait_for_selector("article")
     assert page.inner_text("#found") == "5000 of 5000 utterances"
     assert page.locator("article").count() < 100
+
+
+def test_times_have_the_decimal_sign_of_the_language(chromium, report, tmp_path):
+    folder = STORYBOOK / "test01.cha"
+    evaluate(folder, [folder], out=tmp_path / "out", samples=40, page_language="de")
+    page = chromium.new_page()
+    page.goto((tmp_path / "out" / "report.html").as_uri())
+    assert re.search(r"\d:\d\d,\d bis \d:\d\d,\d", page.inner_text("#rows")) and not re.search(
+        r"\d:\d\d\.\d", page.inner_text("#rows")
+    )

@@ -33,3 +33,13 @@ def test_a_transcript_of_silence_is_a_chat_transcript(tmp_path):
     (tmp_path / "v.cha").write_text("@UTF8\n@Begin\n@Languages:\teng\n@Comment:\tno speech was found\n@End\n")
     with pytest.raises(ChatSyntaxError, match="has no utterances; nothing was transcribed"):
         inspect(tmp_path / "v.cha")
+
+
+def test_a_german_page_says_in_german_that_nothing_was_transcribed(tmp_path):
+    (tmp_path / "silence.cha").write_text("@UTF8\n@Begin\n@Languages:\teng\n@End\n")
+    (tmp_path / "good.cha").write_text("@UTF8\n@Begin\n*CHI:\t&-um hello .\n@End\n")
+    printed = inspect(tmp_path, out=tmp_path / "page.html", page_language="de")
+    assert "silence.cha: has no utterances; nothing was transcribed" in printed
+    assert "silence.cha: hat keine Äußerungen; nichts wurde transkribiert" in (tmp_path / "page.html").read_text(
+        "utf-8"
+    )

@@ -91,6 +91,11 @@ def test_the_page_is_whole_by_itself(page, written):
     assert [path.name for path in written.parent.iterdir()] == ["page.html"], "nothing half-written stays"
 
 
+def test_the_links_are_in_the_order_of_their_sections(page):
+    links = [each["href"].removeprefix("#") for each in page.all("a")]
+    assert links == [each["id"] for each in page.all("section")] and "figures" in links
+
+
 def test_clips_are_the_sound_of_their_rows(page):
     clips = page.all("audio")
     spectrograms = [base64.b64decode(image["src"].partition(",")[2]) for image in page.all("img")]

@@ -37,3 +37,20 @@ def test_right_to_left_text_is_read_from_the_right(tmp_path, serve, chromium):
     page.wait_for_selector("#pairs .pair")
     assert page.evaluate(direction.format("#pairs p")) == ["rtl", "rtl", "ltr", "ltr"]
     assert "100,0 %" in page.inner_text("#classes") and "100.0" not in page.inner_text("#comparison")
+
+
+@pytest.mark.slow
+def test_a_transcript_without_utterances_is_listed_as_such(visit, serve, chromium):
+    """No share of it can be reviewed, and its place under State is not left empty."""
+    text = "@UTF8\n@Begin\n@Languages:\teng\n@Participants:\tPAR Participant\n@Media:\ttest01, audio\n@End\n"
+    (visit / "silence.cha").write_text(text)
+    (visit / "alone.cha").write_text(text.replace("test01, audio", "alone, audio"))
+    page = chromium.new_page()
+    page.goto(serve(visit, "--page-language", "de").address)
+    page.wait_for_selector("#files tr")
+    states = {
+        name: page.locator("#files tr", has_text=name).locator("td").nth(1).inner_text()
+        for name in ("silence", "alone")
+    }
+    assert states["silence"] == "keine Äußerungen"
+    assert states["alone"].startswith("keine Aufnahme dieses Namens gefunden")

@@ -166,3 +166,14 @@ def test_speakers_are_merged_on_the_page(visit, serve, chromium):
     assert {speaker for speaker, _ in texts(path)} == {"CHI"} and list(chat.read(path).participants) == ["CHI"]
     press(page, "Escape", "z")
     assert {speaker for speaker, _ in texts(path)} == {"CHI", "ADU"} and not page.wrong
+
+
+def test_enter_puts_the_cursor_before_the_terminator(visit, serve, chromium):
+    path = visit / "test01.cha"
+    page = opened(chromium, serve(visit))
+    words, terminator = texts(path)[0][1].rsplit(" ", 1)
+    press(page, "Enter")
+    page.keyboard.type(" today")
+    press(page, "Control+ArrowDown")
+    assert texts(path)[0][1] == f"{words} today {terminator}" and not page.wrong
+    assert page.evaluate("text.value.slice(text.selectionStart)") == f" {texts(path)[1][1].rsplit(' ', 1)[1]}"

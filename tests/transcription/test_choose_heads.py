@@ -55,7 +55,7 @@ def test_unusable_sessions_are_reported(misled, tmp_path):
 
 
 def test_a_model_that_cannot_be_changed_is_refused_before_it_is_measured(misled, tmp_path, monkeypatch):
-    with pytest.raises(CheckpointError, match=r"whisper-base: the result is stored there \(not a folder\); copy the"):
+    with pytest.raises(CheckpointError, match=r"whisper-base: no such folder; name the folder of a model, where"):
         calibrate("openai/whisper-base", DEV)
     monkeypatch.setattr(folder, "unwritable_reason", lambda _: "Read-only file system")
     for measure in (calibrate, lambda model, corpus: choose_heads(model, [corpus])):

@@ -22,23 +22,26 @@ from lsa_whisper.page import templates, write_report_files
 from lsa_whisper.page.figures import Plot, PlotCurve, PlotMark
 from lsa_whisper.page.tables import ReportTable, TableCell
 from lsa_whisper.page.text import column_names, text_table
+from lsa_whisper.system.files import paths_of
 from lsa_whisper.system.umask import private_umask
 from lsa_whisper.version import __version__
 
 
 @private_umask()
-def compare_runs(runs: Sequence[Path], *, out: Path | None = None, names: Sequence[str] = ()) -> RunComparison:
+def compare_runs(
+    runs: Sequence[Path] | Path | str, *, out: Path | None = None, names: Sequence[str] = ()
+) -> RunComparison:
     """Return training runs side by side: steps, the best value of each curve, differences between recipes.
 
     Args:
-        runs: Folders that ``finetune`` wrote; a run in progress is read as far as it has logged.
+        runs: Folders that ``finetune`` wrote, or a single one; a run in progress is read as far as it has logged.
         out: A folder for ``report.html`` and ``report.json``; made if it does not exist.
         names: One name per run; the folder names if left out.
 
     Raises:
         CorpusError: No run was given, a folder does not exist or has no ``curve.jsonl``, or the names do not fit.
     """
-    folders = [Path(run) for run in runs]
+    folders = paths_of(runs)
     if not folders:
         raise CorpusError("compare-runs needs at least one training run: give a folder that finetune wrote")
     columns = column_names(folders, names, noun="run", command="compare-runs")

@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.chat import Transcript, Utterance
+from lsa_whisper.chat import Utterance
 from lsa_whisper.inspection.left_out import banners, is_complete
 from lsa_whisper.inspection.measure_names import COUNTING, fluency_terms, unit_remarks
 from lsa_whisper.inspection.sample.files import SampleFile, sample_files
 from lsa_whisper.inspection.sample.plots import MAX_PERSONS, TimedEvent, timed_events, timeline, trend_plots
 from lsa_whisper.inspection.sample.tables import class_table, measures_tables, summary_sentences
+from lsa_whisper.inspection.transcript_report import readable_transcripts
 from lsa_whisper.inspection.write_page import Clip, load_clip, write_page
 from lsa_whisper.page.language import gettext, page_language, page_number
 from lsa_whisper.timespan import TimeSpan
@@ -25,17 +26,15 @@ _MARGIN_MS = 100
 _MAX_DURATION_MS = 60_000
 
 
-def write_sample_page(
-    path: Path, by_path: Sequence[tuple[str, Transcript]], unread: Sequence[str], mode: str, out: Path, language: str
-) -> None:
-    """Write what can be measured of the transcripts at ``path`` to the HTML file ``out``, atomically.
-
-    ``by_path`` has its readable transcripts by path, ``unread`` a message for each file that cannot be read.
+def write_sample_page(path: Path, paths: Sequence[Path], mode: str, out: Path, language: str) -> None:
+    """Write what can be measured of the transcripts ``paths`` at ``path`` to the HTML file ``out``, atomically.
 
     Raises:
+        ChatSyntaxError: No file is readable, or none has an utterance.
         CorpusError: ``out`` cannot be written.
     """
     with page_language(language):
+        by_path, unread = readable_transcripts(paths)
         files, transcripts = sample_files(path, by_path, mode), [transcript for _, transcript in by_path]
         terms = fluency_terms(norm=is_complete(transcripts))
         facts = {

@@ -47,8 +47,8 @@ def _sentence(speaker: SampleSpeaker, file: str) -> str:
     if counts["sld_per_100_words"] is None:
         return f"{text}."
     sld, td, weighted = (counts[name] for name in ("sld_per_100_words", "td_per_100_words", "weighted_sld"))
-    if gap := next((rate for rate in (sld, td) if isinstance(rate, str)), ""):
-        return text + gettext(". Disfluencies: {gap}.").format(gap=gettext(gap))
+    if isinstance(sld, str) or isinstance(td, str):
+        return text + gettext(". Not all disfluencies were transcribed.")
     rates = gettext("; {sld:.2f} stuttering-like and {td:.2f} typical disfluencies per 100 words")
     more = gettext("; weighted SLD {n:.2f}").format(n=weighted) if isinstance(weighted, float) else ""
     return f"{text}{rates.format(sld=sld, td=td)}{more}."
@@ -136,5 +136,6 @@ class _Counts:
     def cells(self, kind: Disfluency) -> Iterator[str]:
         """Yield the number of a class, and its rates per 100 words and per 100 syllables, if all were transcribed."""
         yield gettext(self.coverage.gap([kind], count=self.events[kind])) or format_number(self.events[kind])
+        gap = gettext(self.coverage.gap([kind]))
         for of in (self.words, self.syllables):
-            yield format_number(100 * self.events[kind] / of if of and not self.coverage.gap([kind]) else None)
+            yield gap or format_number(100 * self.events[kind] / of if of else None)

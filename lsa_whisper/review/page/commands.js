@@ -4,7 +4,7 @@ import { edit, say } from "./server.js";
 import { step } from "./list.js";
 import { nextDoubtful } from "./filters.js";
 import { playUtterance, playWords, toggleLoop, changeSpeed } from "./player.js";
-import { insertMark } from "./typing.js";
+import { insertMark, typeText } from "./typing.js";
 import { nextGap, fillGap } from "./gaps.js";
 import { openSettings } from "./settings.js";
 import { changeZoom, showSpectrogram } from "./waveform.js";
@@ -50,7 +50,7 @@ export const COMMANDS = [
   ["o", "loop", () => toggleLoop()],
   ["-", "slower", () => changeSpeed(-1)],
   ["+", "faster", () => changeSpeed(1)],
-  ["Enter", "type the text (Escape: back)", () => at("text").focus()],
+  ["Enter", "type the text (Escape: back)", typeText],
   ["y", "reviewed, and on to the next", () => review(true)],
   ["Y", "not reviewed", () => review(false)],
   ["[", "zoom out", () => changeZoom(1 / 1.5)],

@@ -28,6 +28,11 @@ async function refresh() {
   at("transcription-state").textContent = job.running ? tr("Transcribing: {0} % done. {1}", Math.round(100 * job.share), job.lines.at(-1) ?? "") : job.stopped ? tr("Stopped. What is done is kept.") : job.exit_code ? tr("Ended with an error: {0}", job.lines.at(-1) ?? "") : missing.length === 1 ? tr("1 recording has no transcript.") : tr("{0} recordings have no transcript.", missing.length);
   if (job.running && !at("start").hidden) timer = setTimeout(refresh, 1000);
 }
+function status(each) {
+  if (!each.transcript) return tr("no transcript");
+  if (!each.recording) return tr("no recording with this name was found; give its folder with --audio");
+  return each.reviewed === null ? tr("no utterances") : "";
+}
 function row(each, number) {
   const made = element("tr"), button = element("button", { type: "button", text: each.transcript ? tr("Review") : tr("Transcribe") });
   button.setAttribute("aria-label", `${button.textContent} ${each.name}`);
@@ -35,7 +40,7 @@ function row(each, number) {
   button.addEventListener("click", () => (each.transcript ? openTranscript(number) : transcribe([number])));
   const last = element("td");
   last.append(button);
-  made.append(element("th", { text: each.name, scope: "row", cls: "name" }), element("td", { text: each.reviewed === null ? "" : `${Math.round(100 * each.reviewed)} %` }), element("td", { text: each.problem || (each.transcript ? "" : tr("no transcript")) }), last);
+  made.append(element("th", { text: each.name, scope: "row", cls: "name" }), element("td", { text: each.reviewed === null ? "" : `${Math.round(100 * each.reviewed)} %` }), element("td", { text: each.problem || status(each) }), last);
   return made;
 }
 async function transcribe(files) {

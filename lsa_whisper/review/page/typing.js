@@ -25,13 +25,19 @@ export function typingKey(event) {
   (RUN[action] ?? (() => insertMark(action)))();
   return true;
 }
+// The cursor stands before the terminator, where a word is added.
+export function typeText() {
+  const end = text.value.search(/\s*\+?[.!?"\/]+$/);
+  text.focus();
+  text.setSelectionRange(end < 0 ? text.value.length : end, end < 0 ? text.value.length : end);
+}
 async function turn(by) {
   const typing = document.activeElement === text, playing = isPlaying();
   if (document.activeElement.id === "comment") document.getElementById("list").focus();  // which saves it where it belongs
   await flush();
   stop();
   step(by);
-  if (typing) { text.focus(); text.setSelectionRange(text.value.length, text.value.length); }
+  if (typing) typeText();
   if (playing) playUtterance();
 }
 // Where a mark belongs that is put while nothing is typed: before the word that is playing, else before the chosen one.

@@ -99,6 +99,8 @@ def test_names_are_of_runs(two, names, said):
 
 
 def test_no_run_is_one_clear_sentence():
+    with pytest.raises(CorpusError, match=r"^missing: there is no such training run"):
+        compare_runs("missing")
     with pytest.raises(CorpusError, match="needs at least one training run"):
         compare_runs([])
 
