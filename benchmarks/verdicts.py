@@ -24,7 +24,7 @@ from lsa_whisper.evaluation.differences import differences
 from lsa_whisper.scoring.bootstrap import Resamples
 from lsa_whisper.scoring.counts import Detections, WordErrors
 from lsa_whisper.scoring.disfluency import SCORED, DisfluencyScores
-from lsa_whisper.scoring.file_scores import FileCounts, FileTable, Totals
+from lsa_whisper.scoring.file_scores import FileCounts, Totals
 from lsa_whisper.scoring.metrics import METRICS
 from lsa_whisper.scoring.system import System
 
@@ -113,7 +113,7 @@ def _system(
     errors = generator.binomial(words, own)
     found = generator.binomial(events, finds)
     invented = generator.poisson(0.1 * events)
-    table, total = FileTable(), Totals()
+    files, total = [], Totals()
     for at in range(len(words)):
         scores = {kind: Detections() for kind in SCORED}
         for row, kind in enumerate(_KINDS):
@@ -121,9 +121,9 @@ def _system(
             scores[kind] = Detections(hits, int(invented[row, at]), int(events[row, at]) - hits)
         counts = WordErrors(hits=int(words[at] - errors[at]), substitutions=int(errors[at]))
         disfluency = DisfluencyScores(scores)
-        table.append(FileCounts(key=str(at), missing=False, verbatim=counts, disfluency=disfluency))
+        files.append(FileCounts(key=str(at), missing=False, verbatim=counts, disfluency=disfluency))
         total += Totals(verbatim=counts, disfluency=disfluency)
-    return System(f"system {number}", table, total, resamples, persons=units)
+    return System(f"system {number}", files, total, resamples, persons=units)
 
 
 def _shape(mean: float, deviation: float) -> tuple[float, float]:

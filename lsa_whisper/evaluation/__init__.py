@@ -22,7 +22,7 @@ from lsa_whisper.languages import chat_code
 from lsa_whisper.page.language import check_page_language
 from lsa_whisper.scoring import verbatim_benchmark
 from lsa_whisper.scoring.bootstrap import MIN_SAMPLES, SAMPLES, Resamples
-from lsa_whisper.scoring.file_scores import FileTable, Totals
+from lsa_whisper.scoring.file_scores import FileCounts, Totals
 from lsa_whisper.scoring.groups import ParsedTranscript
 from lsa_whisper.scoring.published import check_modes
 from lsa_whisper.scoring.score_file import ScoringOptions, score_file
@@ -150,7 +150,8 @@ def _check_options(samples: int, audio: Path | None, *, embed_audio: bool) -> No
 def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringOptions, group: str) -> Evaluation:
     """Return the scores of all files; only one file is in memory at a time, because a corpus may not fit."""
     has_marks = {name: _any_marks(paths) for name, paths in files.hypotheses.items()}
-    tables, totals = {name: FileTable() for name in has_marks}, dict.fromkeys(has_marks, Totals())
+    counts: dict[str, list[FileCounts]] = {name: [] for name in has_marks}
+    totals = dict.fromkeys(has_marks, Totals())
     rows, material, words = ReportRows(), Material(), {name: WordCounts() for name in has_marks}
     people = {}
     for number, (key, path) in enumerate(_track(files.references)):
@@ -166,7 +167,7 @@ def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringO
                 material.add_hypothesis(name, transcript)
                 hypothesis = _parsed(transcript, has_marks=has_marks[name])
             scores = score_file(key, expected, hypothesis, options)
-            tables[name].append(scores)
+            counts[name].append(FileCounts.of(scores))
             totals[name] += Totals.of(scores)
             alignments.append(scores.aligned)
             words[name].add(scores.aligned)
@@ -175,9 +176,9 @@ def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringO
     resamples = Resamples(len(set(persons.tolist())), samples)
     material.persons = None if how == "file" else resamples.units
     systems = {}
-    for name, table in tables.items():
+    for name, own in counts.items():
         unpaired, left_out = tuple(files.unpaired[name]), material.left_out(name) - totals[name].observed
-        systems[name] = System(name, table, totals[name], resamples, has_marks[name], unpaired, left_out, persons)
+        systems[name] = System(name, own, totals[name], resamples, has_marks[name], unpaired, left_out, persons)
     return Evaluation(reference, systems, samples, options, material, rows, words)
 
 

@@ -47,7 +47,7 @@ def breakdowns(evaluation: Evaluation) -> Iterator[ReportTable]:
 def confusions(systems: Sequence[System]) -> Iterator[ReportTable]:
     """Yield the disfluency confusion matrix of each system."""
     for system in systems:
-        counts = system.confusion
+        counts = system.total.confusion
         kinds = [kind.value for kind in SCORED if any(kind.value in pair for pair in counts)]
         if not kinds:
             continue
@@ -90,7 +90,7 @@ def _grouped(systems: Sequence[System], group: str, title: str, lead: str, name:
 def _insertions(systems: Sequence[System]) -> ReportTable:
     rows = []
     for system in systems:
-        counts = system.hallucinations
+        counts = system.total.hallucinations
         rate = counts.words_per_minute_of_silence
         texts = (
             page_number(f"{counts.words_in_silence:,}"),
@@ -113,9 +113,9 @@ def _insertions(systems: Sequence[System]) -> ReportTable:
 def _speaker_attribution(evaluation: Evaluation) -> ReportTable:
     rows = []
     for s in evaluation.systems.values():
-        rates = (evaluation.speaker_text(s, rate) for rate in (s.speakers.cp, s.speakers.tcp))
-        cells = (*rates, percent(s.speakers.orc))
-        rows.append((TableCell(s.name), *count_cells(s.speakers.cp_words), *map(TableCell, cells)))
+        rates = (evaluation.speaker_text(s, rate) for rate in (s.total.speakers.cp, s.total.speakers.tcp))
+        cells = (*rates, percent(s.total.speakers.orc))
+        rows.append((TableCell(s.name), *count_cells(s.total.speakers.cp_words), *map(TableCell, cells)))
     return ReportTable(
         gettext("Speaker-attributed word errors"),
         gettext(
@@ -167,7 +167,7 @@ def _class_characters(systems: Sequence[System]) -> ReportTable:
 
 
 def _published(systems: Sequence[System], mode: str) -> ReportTable:
-    rows = [(TableCell(system.name), *error_cells(system.published_errors(mode))) for system in systems]
+    rows = [(TableCell(system.name), *error_cells(system.total.published[mode])) for system in systems]
     about = MODES[mode]
     return ReportTable(
         gettext("Word errors by the rules of {tool}").format(tool=about.title),

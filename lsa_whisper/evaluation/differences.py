@@ -126,7 +126,7 @@ def differences(systems: Sequence[System], decide: str = "auto") -> Iterator[Dif
 
 def _family(systems: Sequence[System], metrics: Sequence[Metric], *, decides: bool) -> Iterator[Difference]:
     """Yield the differences in ``metrics``, their p values corrected for all of them and all pairs of systems."""
-    counts = [system.unit_counts(metrics) for system in systems]
+    counts = [system.unit_counts([metric.fraction for metric in metrics]) for system in systems]
     above, below = (np.stack([count[part] for count in counts]) for part in (0, 1))
     pairs = list(combinations(range(len(systems)), 2))
     defined = [[_comparable(systems[left], systems[right], metric) for metric in metrics] for left, right in pairs]

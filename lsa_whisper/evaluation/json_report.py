@@ -48,7 +48,7 @@ def json_report(evaluation: Evaluation) -> dict[str, Any]:
         "systems": [_system(system) for system in evaluation.systems.values()],
         "collar_ms": evaluation.options.collar_ms,
         "published": [
-            {"mode": mode, "rules": MODES[mode].rules, "system": s.name, **_word_errors(s.published_errors(mode))}
+            {"mode": mode, "rules": MODES[mode].rules, "system": s.name, **_word_errors(s.total.published[mode])}
             for mode in evaluation.options.published
             for s in evaluation.systems.values()
         ],
@@ -91,28 +91,28 @@ def _system(system: System) -> dict[str, Any]:
         "not_transcribed": [kind.value for kind in Disfluency if kind in system.left_out],
         "missing": system.missing,
         "unpaired": [str(path) for path in system.unpaired],
-        "dropped_unintelligible": system.dropped,
+        "dropped_unintelligible": system.total.dropped,
         "metrics": {
             m.key: {"value": system.value(m), "interval": (i := intervals[m.key]) and [i.low, i.high]} for m in METRICS
         },
         "word_errors": {
             **{name: _word_errors(getattr(system.total, name)) for name in WORD_ERRORS},
             **{f"by_{group}": _by_label(system.word_errors_by(group)) for group in ("role", "age", "length")},
-            "by_speaker": _by_label(system.word_errors_by_speaker),
+            "by_speaker": _by_label(system.total.by_speaker),
         },
         "disfluency": {kind.value: _detections(score) for kind, score in system.disfluency.by_class.items()},
         "disfluency_by_time": {kind.value: _detections(score) for kind, score in system.timed.by_class.items()},
-        "confusion": [[*pair, count] for pair, count in sorted(system.confusion.items())],
+        "confusion": [[*pair, count] for pair, count in sorted(system.total.confusion.items())],
         "fragment_exact": _detections(system.disfluency.fragment_exact),
-        "boundaries": _detections(system.boundaries),
+        "boundaries": _detections(system.total.boundaries),
         "hallucinations": _hallucinations(system),
         "typed": {name: _detections(score) for name, score in system.total.typed.items()},
         "class_characters": _by_label(system.total.class_characters),
         "speakers": {
-            **asdict(system.speakers),
-            "cpwer": system.speakers.cp,
-            "tcpwer": system.speakers.tcp,
-            "orcwer": system.speakers.orc,
+            **asdict(system.total.speakers),
+            "cpwer": system.total.speakers.cp,
+            "tcpwer": system.total.speakers.tcp,
+            "orcwer": system.total.speakers.orc,
         },
         "rates_per_100_words": {k.value: asdict(system.rate_agreement(k)) for k in system.disfluency.by_class},
         "language": {
@@ -128,7 +128,7 @@ def _by_label(by_label: Mapping[str, WordErrors]) -> dict[str, Any]:
 
 
 def _hallucinations(system: System) -> dict[str, Any]:
-    counts = system.hallucinations
+    counts = system.total.hallucinations
     rates = {"words_per_minute": counts.words_per_minute_of_silence, "share_with_runs": counts.share_with_runs}
     return {**asdict(counts), **rates}
 

@@ -61,7 +61,7 @@ def write_reports(
 def _pages(
     evaluation: Evaluation, out: Path, *, audio: Path | None, embed_audio: bool, summary: bool
 ) -> dict[str, str]:
-    keys = next(iter(evaluation.systems.values())).files.keys
+    keys = [file.key for file in next(iter(evaluation.systems.values())).files]
     utterances = page_data(list(evaluation.systems), keys, evaluation.rows, out, audio)
     pictures = {} if audio is None else sound_pictures(evaluation.rows, keys, find_audio(audio, keys))
     if embed_audio and audio is not None:

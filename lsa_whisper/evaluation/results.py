@@ -91,11 +91,11 @@ class Evaluation:
                 title = f"  {CLASSES[kind][0].lower()}"
                 yield [title, *(self._class_cell(system, kind) for system in systems)]
         if self.options.speakers:
-            yield ["cpWER", *(self.speaker_text(s, s.speakers.cp) for s in systems)]
-            yield ["tcpWER", *(self.speaker_text(s, s.speakers.tcp) for s in systems)]
-            yield ["ORC-WER", *(percent(s.speakers.orc) for s in systems)]
+            yield ["cpWER", *(self.speaker_text(s, s.total.speakers.cp) for s in systems)]
+            yield ["tcpWER", *(self.speaker_text(s, s.total.speakers.tcp) for s in systems)]
+            yield ["ORC-WER", *(percent(s.total.speakers.orc) for s in systems)]
         for mode in self.options.published:
-            rates = (percent(system.published_errors(mode).rate) for system in systems)
+            rates = (percent(system.total.published[mode].rate) for system in systems)
             yield [f"rules of {MODES[mode].title}", *rates]
         if self.options.typed:
             yield ["F1 as in Nyra's benchmark", *(percent(pooled(system.total.typed).f1) for system in systems)]
@@ -139,7 +139,7 @@ class Evaluation:
                 unpaired = gettext("without a reference, and not scored: {transcripts}")
                 names = join_names([*dict.fromkeys(path.stem for path in system.unpaired)])
                 yield f"{system.name}: {unpaired.format(transcripts=names)}"
-            outside = system.hallucinations.words_outside
+            outside = system.total.hallucinations.words_outside
             if 10 * outside >= max(10, system.word_errors_verbatim.reference_words):
                 partial = gettext(
                     "{n} words are from before or after everything that the reference transcribes, and count as made "

@@ -222,9 +222,9 @@ def _agreed(agreement: Agreement, scale: float = 1) -> tuple[TableCell, ...]:
 
 def _speakers(systems: Sequence[System]) -> ReportTable:
     rows = []
-    for code in dict.fromkeys(code for system in systems for code in system.word_errors_by_speaker):
+    for code in dict.fromkeys(code for system in systems for code in system.total.by_speaker):
         for system in systems:
-            rows.append((TableCell(code), TableCell(system.name), *error_cells(system.word_errors_by_speaker[code])))
+            rows.append((TableCell(code), TableCell(system.name), *error_cells(system.total.by_speaker[code])))
     return ReportTable(
         gettext("Word errors by speaker code"),
         gettext("By speaker in the reference. An insertion is counted with the speaker of the adjacent words."),

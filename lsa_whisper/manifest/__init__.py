@@ -9,7 +9,7 @@ that the prepared folder can be moved alone.
 """
 
 from lsa_whisper.manifest.files import describe_row, prompt_kind, read, serialize_row, sha256, stream, write
-from lsa_whisper.manifest.mapped import from_row, open_rows, remove_copies
+from lsa_whisper.manifest.rows import from_row, open_rows
 from lsa_whisper.manifest.segment import (
     SPLITS,
     TIMESTAMP,
@@ -38,7 +38,6 @@ __all__ = [
     "parse_word_times",
     "prompt_kind",
     "read",
-    "remove_copies",
     "serialize_row",
     "serialize_word_times",
     "sha256",

@@ -20,7 +20,7 @@ from typing import Any
 
 from lsa_whisper.corpus import Session
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
-from lsa_whisper.manifest import SPLITS, remove_copies, serialize_row, sha256
+from lsa_whisper.manifest import SPLITS, serialize_row, sha256
 from lsa_whisper.preparation.advice import remedy_for, session_notes
 from lsa_whisper.preparation.screening import DUPLICATE
 from lsa_whisper.preparation.session import PrepareOptions, SessionResult, UtteranceRecord, WindowRow, process_session
@@ -229,13 +229,11 @@ def _write_manifests(paths: Iterable[Path], out: Path) -> _Counts:
 
 
 def _publish(out: Path, names: Sequence[str], earlier: Sequence[Path]) -> None:
-    """Rename the files to their final names; remove the shards and the manifest copies of earlier calls."""
+    """Rename the files to their final names; remove the shards of earlier calls."""
     for old in earlier:
         old.unlink(missing_ok=True)
     for name in names:
         (out / partial_name(name)).replace(out / name)
-    for split in SPLITS:
-        remove_copies(out / f"{split}.jsonl")
 
 
 def _results(paths: Iterable[Path], facts: Counter[str]) -> Iterator[SessionResult]:

@@ -15,7 +15,7 @@ Classes = frozenset[Disfluency]
 
 @dataclass(frozen=True)
 class Metric:
-    """A rate over files: ``fraction`` gives one file's numerator and denominator, or arrays of those of all files."""
+    """A rate over files: ``fraction`` gives one file's numerator and denominator."""
 
     key: str
     title: str

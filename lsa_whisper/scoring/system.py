@@ -13,14 +13,11 @@ from numpy.typing import NDArray
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.scoring.agreement import Agreement, agreement
 from lsa_whisper.scoring.bootstrap import Floats, Interval, Resamples
-from lsa_whisper.scoring.confusion import Confusion
-from lsa_whisper.scoring.counts import Detections, WordErrors, ratio
+from lsa_whisper.scoring.counts import WordErrors, ratio
 from lsa_whisper.scoring.disfluency import SCORED, DisfluencyScores, supported_classes
-from lsa_whisper.scoring.file_scores import FileCounts, FileTable, Totals
+from lsa_whisper.scoring.file_scores import FileCounts, Totals
 from lsa_whisper.scoring.groups import band_sort_key
-from lsa_whisper.scoring.hallucination import Hallucinations
 from lsa_whisper.scoring.metrics import METRICS, Classes, Fraction, Metric, class_f1
-from lsa_whisper.scoring.speakers import SpeakerErrors
 
 _Ints = NDArray[np.int64]
 
@@ -30,7 +27,7 @@ class System:
     """All scores of one system; every figure is a sum over its ``files``."""
 
     name: str
-    files: FileTable
+    files: Sequence[FileCounts]
     total: Totals
     resamples: Resamples
     has_marks: bool = True
@@ -64,25 +61,6 @@ class System:
         """Detections by class and time, regardless of words."""
         return self.total.timed.only(self.supported_classes)
 
-    @property
-    def confusion(self) -> Confusion:
-        """The disfluency confusion matrix."""
-        return self.total.confusion
-
-    @property
-    def hallucinations(self) -> Hallucinations:
-        """Words inserted in silence, in runs and in loops."""
-        return self.total.hallucinations
-
-    @property
-    def speakers(self) -> SpeakerErrors:
-        """Speaker-attributed word errors; all zero unless requested."""
-        return self.total.speakers
-
-    def published_errors(self, mode: str) -> WordErrors:
-        """Return the word errors by the rules of another tool."""
-        return self.total.published[mode]
-
     def word_errors_by(self, group: str) -> dict[str, WordErrors]:
         """Return verbatim errors by ``role``, ``age`` or ``length`` of the utterance, in that order."""
         total = self.total.groups[group]
@@ -94,49 +72,14 @@ class System:
         return self.total.verbatim
 
     @property
-    def word_errors_verbatim_raw(self) -> WordErrors:
-        """All spoken words, fillers as spelled."""
-        return self.total.verbatim_raw
-
-    @property
     def word_errors_fluent(self) -> WordErrors:
-        """Words without disfluencies, on both sides."""
+        """The words without disfluencies."""
         return self.total.fluent
-
-    @property
-    def word_errors_fluent_raw(self) -> WordErrors:
-        """Reference words without disfluencies; the hypothesis as it is."""
-        return self.total.fluent_raw
-
-    @property
-    def character_errors_verbatim(self) -> WordErrors:
-        """All spoken words, counted in characters."""
-        return self.total.characters
-
-    @property
-    def character_errors_fluent(self) -> WordErrors:
-        """Words without disfluencies on both sides, counted in characters."""
-        return self.total.fluent_characters
-
-    @property
-    def word_errors_by_speaker(self) -> dict[str, WordErrors]:
-        """Verbatim errors per reference speaker code."""
-        return self.total.by_speaker
-
-    @property
-    def boundaries(self) -> Detections:
-        """Detections of utterance boundaries."""
-        return self.total.boundaries
 
     @cached_property
     def missing(self) -> list[str]:
         """The references without a hypothesis; all their words count as deleted."""
-        return [key for key, missing in zip(self.files.keys, self.files.missing, strict=True) if missing]
-
-    @property
-    def dropped(self) -> int:
-        """The number of ``xxx``, ``yyy`` and ``www`` of the hypotheses that were left out."""
-        return self.total.dropped
+        return [file.key for file in self.files if file.missing]
 
     def value(self, metric: Metric) -> float | None:
         """Return the rate over all files; ``None`` of no events, and of a total that lacks a class."""
@@ -151,10 +94,6 @@ class System:
             return None
         return _possible(self.resamples.interval(self._rates[metric.key]), share=not metric.lower_is_better)
 
-    def unit_counts(self, metrics: Sequence[Metric]) -> tuple[Floats, Floats]:
-        """Return the numerators and denominators of ``metrics`` per person or file, shape (units, metrics)."""
-        return self._by_unit([metric.fraction for metric in metrics])
-
     def class_interval(self, kind: Disfluency) -> Interval | None:
         """Return the interval of one class' F1."""
         return _possible(self.resamples.interval(self._rates[kind]), share=True)
@@ -167,10 +106,11 @@ class System:
     def _rates(self) -> dict[str, Floats]:
         """The rate of every metric and F1 of every class in each resample; computed together, as drawing is slow."""
         fractions = {metric.key: metric.fraction for metric in METRICS} | {kind: class_f1(kind) for kind in SCORED}
-        above, below = self._by_unit(list(fractions.values()))
+        above, below = self.unit_counts(list(fractions.values()))
         return dict(zip(fractions, self.resamples.ratios(above, below).T, strict=True))
 
-    def _by_unit(self, fractions: Sequence[Callable[[FileCounts, Classes], Fraction]]) -> tuple[Floats, Floats]:
+    def unit_counts(self, fractions: Sequence[Callable[[FileCounts, Classes], Fraction]]) -> tuple[Floats, Floats]:
+        """Return the numerators and denominators of ``fractions`` per person or file, shape (units, fractions)."""
         above, below = (np.zeros((self.resamples.units, len(fractions))) for _ in range(2))
         units = np.arange(len(self.files)) if self.persons is None else self.persons
         for column, fraction in enumerate(fractions):
@@ -180,26 +120,28 @@ class System:
 
     def _counts(self, fraction: Callable[[FileCounts, Classes], Fraction]) -> tuple[_Ints, _Ints]:
         """Return a metric's numerators and denominators, one of each per file."""
-        above, below = fraction(self.files.columns, self.supported_classes)
-        everywhere = np.zeros(len(self.files), dtype=np.int64)  # for counts that are 0 in every file
-        return everywhere + above, everywhere + below
+        counts = [fraction(file, self.supported_classes) for file in self.files]
+        above, below = np.array(counts, dtype=np.int64).reshape(-1, 2).T
+        return above, below
 
     def rate_agreement(self, kind: Disfluency) -> Agreement:
         """Return the agreement of events per 100 fluent words over files; empty if the class is not supported."""
         if kind not in self.supported_classes:
             return Agreement(0)
-        detections, words = self.files.columns.disfluency[kind], self.files.columns.fluent_words
-        pairs = zip((detections.reference_events, detections.hypothesis_events), words, strict=True)
-        return agreement(zip(*(_per_100(events, of) for events, of in pairs), strict=True))
+        return agreement(file.rates(file.disfluency[kind]) for file in self.files)
 
     @property
     def sample_keys(self) -> list[str]:
         """The speakers (and everyone) with language samples on both sides."""
-        return self.files.speakers
+        samples = (sample for file in self.files for sample in file.samples.items())
+        return list(dict.fromkeys(speaker for speaker, (_, hypothesis) in samples if hypothesis is not None))
 
     def language_agreement(self, measure: str, key: str) -> Agreement:
         """Return the agreement of one measure of a :class:`~.language_sample.LanguageSample` over files."""
-        return agreement(self.files.measured(measure, key))
+        pairs = (file.samples[key] for file in self.files if key in file.samples)
+        return agreement(
+            (getattr(said, measure), getattr(heard, measure)) for said, heard in pairs if heard is not None
+        )
 
 
 def _possible(interval: Interval | None, *, share: bool) -> Interval | None:
@@ -207,10 +149,3 @@ def _possible(interval: Interval | None, *, share: bool) -> Interval | None:
     if interval is None:
         return None
     return Interval(max(0.0, interval.low), min(1.0, interval.high) if share else interval.high)
-
-
-def _per_100(events: _Ints, words: _Ints) -> list[float]:
-    """Return events per 100 words of each file; nan for a file without words."""
-    rates = np.full(len(words), np.nan)
-    np.divide(100 * events.astype(np.float64), words, out=rates, where=words != 0)
-    return [*map(float, rates)]

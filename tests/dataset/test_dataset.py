@@ -215,20 +215,6 @@ def test_a_label_longer_than_the_decoder_is_refused_before_training(recordings):
         WindowDataset(long, small())
 
 
-def test_rows_mapped_from_disk_are_the_same_windows(recordings, tmp_path, monkeypatch):
-    import datasets
-
-    held = WindowDataset(recordings, small())
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path)
-    monkeypatch.setattr(manifest.mapped, "MAPPED_FROM_BYTES", 0)
-    mapped = WindowDataset(recordings, small())
-    assert not held.rows.cache_files and mapped.rows.cache_files
-    assert [mapped.segment(row) for row in range(5)] == manifest.read(recordings)
-    assert mapped.trained_tokens == held.trained_tokens and (mapped.durations == held.durations).all()
-    assert mapped[3]["tokens"] == held[3]["tokens"]
-    assert torch.equal(mapped[3]["input_features"], held[3]["input_features"])
-
-
 def test_rows_can_be_chosen(windows_of_noise):
     """A subset keeps its own durations."""
     path, loaded = windows_of_noise

@@ -156,7 +156,7 @@ def test_corpus_counts_are_the_sums_of_files_and_of_speakers(corpus):
     single = [evaluate(p, [corpus / "silent" / p.name]) for p in sorted((corpus / "reference").iterdir())]
     assert whole == sum((next(iter(e.systems.values())).word_errors_verbatim for e in single[1:]),
                         next(iter(single[0].systems.values())).word_errors_verbatim)  # fmt: skip
-    by_speaker = list(system.word_errors_by_speaker.values())
+    by_speaker = list(system.total.by_speaker.values())
     assert whole == sum(by_speaker[1:], by_speaker[0])
 
 
@@ -185,7 +185,7 @@ def test_renaming_speakers_changes_no_word_or_disfluency_score(corpus):
     for metric in METRICS:
         assert first.value(metric) == second.value(metric)
     assert first.disfluency.by_class == second.disfluency.by_class
-    assert first.word_errors_by_speaker == second.word_errors_by_speaker
+    assert first.total.by_speaker == second.total.by_speaker
 
 
 def test_unsupported_classes_are_not_scored(tmp_path):

@@ -1,11 +1,9 @@
 """Manifests: what is written is read again, bad rows are named by line, and nothing is ever half-written."""
 
 import dataclasses
-import errno
 import json
 import math
 import shutil
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,7 +13,6 @@ from unprivileged import closed
 from lsa_whisper import manifest
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest import Segment
-from lsa_whisper.system.atomic_write import atomic_file
 
 ROW = {"audio_filepath": "a.wav", "offset": 0.5, "duration": 2.0, "text": "&-um no ."}
 
@@ -149,11 +146,8 @@ def test_a_manifest_that_may_not_be_read_is_one_sentence(tmp_path):
         manifest.read(tmp_path / ("x" * 300))
 
 
-@pytest.mark.parametrize("mapped_from", [0, 10**9], ids=["mapped", "held"])
-def test_open_rows_keeps_every_name_and_reports_bad_rows(tmp_path, monkeypatch, mapped_from):
-    datasets = pytest.importorskip("datasets")
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", Path(tmp_path / "cache"))
-    monkeypatch.setattr(manifest.mapped, "MAPPED_FROM_BYTES", mapped_from)
+def test_open_rows_keeps_every_name_and_reports_bad_rows(tmp_path):
+    pytest.importorskip("datasets")
     names = ("a", "é", "caf\udce9", '\0json "x"')
     rows = [segment(audio_filepath=f"/there/{name}.wav", session=name, speaker=f"c/{name}-CHI") for name in names]
     manifest.write(rows, tmp_path / "train.jsonl")
@@ -161,65 +155,6 @@ def test_open_rows_keeps_every_name_and_reports_bad_rows(tmp_path, monkeypatch, 
     with (tmp_path / "train.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"audio_filepath": 3}\n')
     with pytest.raises(ManifestError, match=r"train\.jsonl:5: 'offset' is missing"):
-        manifest.open_rows(tmp_path / "train.jsonl")
-
-
-def test_a_long_manifest_is_copied_once(tmp_path, monkeypatch):
-    datasets = pytest.importorskip("datasets")
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", Path(tmp_path / "cache"))
-    monkeypatch.setattr(manifest.mapped, "MAPPED_FROM_BYTES", 0)
-    manifest.write([segment()], tmp_path / "train.jsonl")
-    manifest.write([segment()], tmp_path / "train.jsonl.jsonl")
-    manifest.open_rows(tmp_path / "train.jsonl.jsonl")
-    manifest.open_rows(tmp_path / "train.jsonl")
-    (copy,) = tmp_path.glob(".train.jsonl.????????????????.arrow")
-    made = copy.stat()
-    assert [manifest.from_row(row) for row in manifest.open_rows(tmp_path / "train.jsonl")] == [segment()]
-    again = copy.stat()
-    assert (again.st_ino, again.st_mtime_ns) == (made.st_ino, made.st_mtime_ns)
-    manifest.write([segment(text="other .")], tmp_path / "train.jsonl")
-    assert [row["text"] for row in manifest.open_rows(tmp_path / "train.jsonl")] == ["other ."]
-    (other,) = tmp_path.glob(".train.jsonl.????????????????.arrow")
-    assert other != copy, "what was said before is gone"
-    assert len(list(tmp_path.glob(".train.jsonl.jsonl.*.arrow"))) == 1 and not (tmp_path / "cache").exists()
-    manifest.remove_copies(tmp_path / "train.jsonl")
-    assert not other.exists()
-
-
-def test_a_copy_lies_in_the_cache_where_the_folder_is_sealed(tmp_path, monkeypatch):
-    datasets = pytest.importorskip("datasets")
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-    monkeypatch.setattr(manifest.mapped, "MAPPED_FROM_BYTES", 0)
-    path = tmp_path / "data" / "train.jsonl"
-
-    def sealed(target):
-        if target.parent == path.parent:
-            raise OSError(errno.EROFS, "Read-only file system")
-        return atomic_file(target)
-
-    for text in ("one .", "two ."):
-        manifest.write([segment(text=text)], path)
-        with monkeypatch.context() as patch:
-            patch.setattr(manifest.mapped, "atomic_file", sealed)
-            assert manifest.open_rows(path)["text"][:] == [text]
-        assert len(list((tmp_path / "cache" / "lsa_whisper").iterdir())) == 1 and len(list(path.parent.iterdir())) == 1
-    shutil.rmtree(tmp_path / "cache")
-    (tmp_path / "cache").write_text("not a folder")
-    monkeypatch.setattr(manifest.mapped, "atomic_file", sealed)
-    with pytest.raises(ManifestError, match=r"train\.jsonl: cannot be copied to .*; set HF_DATASETS_CACHE to a folder"):
-        manifest.open_rows(path)
-
-
-def test_a_full_folder_is_reported_with_a_remedy(tmp_path, monkeypatch):
-    pytest.importorskip("datasets")
-    monkeypatch.setattr(manifest.mapped, "MAPPED_FROM_BYTES", 0)
-
-    def full(target):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(manifest.mapped, "atomic_file", full)
-    manifest.write([segment()], tmp_path / "train.jsonl")
-    with pytest.raises(ManifestError, match=r"train\.jsonl: cannot be copied to .*No space left.*; free space there"):
         manifest.open_rows(tmp_path / "train.jsonl")
 
 

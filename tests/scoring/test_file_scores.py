@@ -1,19 +1,17 @@
-"""What is kept of files: the same counts as were made, little memory, and the worst of the utterances."""
+"""What is kept of files, their sums, and the worst of the utterances."""
 
-import tracemalloc
-
-import numpy as np
 import pytest
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency, Participant
 from lsa_whisper.evaluation import evaluate
 from lsa_whisper.evaluation.report_rows import ReportRows
+from lsa_whisper.scoring.bootstrap import Resamples
 from lsa_whisper.scoring.counts import ByLabel, WordErrors
-from lsa_whisper.scoring.file_scores import FileCounts, FileTable, Totals
+from lsa_whisper.scoring.file_scores import FileCounts, Totals
 from lsa_whisper.scoring.groups import ParsedTranscript
-from lsa_whisper.scoring.metrics import METRICS
 from lsa_whisper.scoring.score_file import score_file
+from lsa_whisper.scoring.system import System
 from lsa_whisper.timespan import TimeSpan
 
 PEOPLE = {"CHI": Participant("CHI", "Target_Child"), "MOT": Participant("MOT", "Mother")}
@@ -38,40 +36,11 @@ def scores():
     ]
 
 
-@pytest.fixture(scope="module")
-def table(scores):
-    kept = FileTable()
-    for each in scores:
-        kept.append(each)
-    return kept
-
-
-def test_the_counts_of_a_file_come_back(scores, table):
-    assert len(table) == 4 and [each.key for each in table] == ["perfect", "wrong", "one", "missing"]
-    names = [name for name in FileCounts.__dataclass_fields__ if name != "timed"]
-    for was, now in zip(scores, table, strict=True):
-        assert {name: getattr(now, name) for name in names} == {name: getattr(was, name) for name in names}
-        assert all(now.timed[kind] == was.timed[kind] for kind in Disfluency)
-    assert table.missing == [False, False, False, True]
-    assert table[3].samples["everyone"][1] is None, "what was never written is no sample of 0 words"
-    assert table[2].samples["MOT"][1] is None and table[1].samples["everyone"][1].total_words > 0
-    assert isinstance(table[0].samples["everyone"][0].utterances, int)
-
-
-def test_a_rate_of_all_files_at_once_is_that_of_each(scores, table):
-    every = frozenset(Disfluency)
-    for metric in METRICS:
-        above, below = metric.fraction(table.columns, every)
-        alone = [metric.fraction(each, every) for each in scores]
-        assert list(zip(np.ravel(above).tolist(), np.ravel(below).tolist(), strict=True)) == alone, metric.key
-
-
-def test_measures_are_given_where_the_reference_has_the_speaker(table):
-    assert table.speakers == ["everyone", "CHI", "MOT"]
-    pairs = list(table.measured("total_words", "MOT"))
-    assert [said for said, _ in pairs] == [4, 4, 4, 4]
-    assert pairs[0] == (4, 4) and np.isnan(pairs[2][1]) and np.isnan(pairs[3][1])
-    assert np.isnan([heard for _, heard in table.measured("utterances", "everyone")]).tolist() == table.missing
+def test_measures_are_given_where_both_sides_have_the_speaker(scores):
+    system = System("s", [FileCounts.of(each) for each in scores], Totals(), Resamples(4))
+    assert system.sample_keys == ["everyone", "CHI", "MOT"] and system.missing == ["missing"]
+    assert system.language_agreement("total_words", "MOT").samples == 2, "one has no such speaker, one was not written"
+    assert system.language_agreement("utterances", "everyone").samples == 3
 
 
 def test_totals_are_sums_whatever_the_order(scores):
@@ -86,18 +55,6 @@ def test_labels_add_and_only_labels():
     first, second = ByLabel(a=WordErrors(1), b=WordErrors(2)), ByLabel(b=WordErrors(3), c=WordErrors(4))
     assert first + second == {"a": WordErrors(1), "b": WordErrors(5), "c": WordErrors(4)}
     assert first == {"a": WordErrors(1), "b": WordErrors(2)}, "nothing is changed in place"
-
-
-def test_a_file_takes_less_than_two_kilobytes(scores):
-    kept = FileTable()
-    for each in scores:
-        kept.append(each)
-    tracemalloc.start()
-    for _ in range(500):
-        kept.append(scores[1])
-    size, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert size / 500 < 2000
 
 
 def test_of_many_utterances_those_with_most_errors_are_shown_in_order():

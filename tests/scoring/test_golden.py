@@ -40,15 +40,15 @@ def test_word_errors(case):
     expected, system = case
     found = {
         "verbatim": system.word_errors_verbatim,
-        "verbatim_raw": system.word_errors_verbatim_raw,
-        "fluent": system.word_errors_fluent,
-        "fluent_raw": system.word_errors_fluent_raw,
+        "verbatim_raw": system.total.verbatim_raw,
+        "fluent": system.total.fluent,
+        "fluent_raw": system.total.fluent_raw,
     }
     for name, errors in found.items():
         if name in expected:
             assert asdict(errors) == expected[name], name
     for code, errors in expected.get("by_speaker", {}).items():
-        assert asdict(system.word_errors_by_speaker[code]) == errors, code
+        assert asdict(system.total.by_speaker[code]) == errors, code
 
 
 def test_rates(case):
@@ -64,7 +64,7 @@ def test_disfluencies_and_boundaries(case):
     nothing = [0, 0, 0, 0]
     for kind in Disfluency:
         assert list(asdict(system.disfluency[kind]).values()) == expected["disfluency"].get(kind.value, nothing), kind
-    assert list(asdict(system.boundaries).values())[:3] == expected["boundaries"]
+    assert list(asdict(system.total.boundaries).values())[:3] == expected["boundaries"]
     if "fragment_exact" in expected:
         assert list(asdict(system.disfluency.fragment_exact).values())[:3] == expected["fragment_exact"]
 
@@ -84,13 +84,13 @@ def test_times_and_confusions(case):
             found = list(asdict(system.timed[kind]).values())
             assert found == expected["timed"].get(kind.value, [0, 0, 0, 0]), kind
     if "confusion" in expected:
-        assert sorted([*pair, count] for pair, count in system.confusion.items()) == expected["confusion"]
+        assert sorted([*pair, count] for pair, count in system.total.confusion.items()) == expected["confusion"]
 
 
 def test_insertions_in_silence_runs_and_loops(case):
     expected, system = case
     if "hallucinations" in expected:
-        assert asdict(system.hallucinations) == expected["hallucinations"]
+        assert asdict(system.total.hallucinations) == expected["hallucinations"]
 
 
 def test_errors_by_group(case):

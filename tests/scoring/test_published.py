@@ -122,7 +122,7 @@ def test_figures_by_other_rules_are_separate(folder):
     with_modes = evaluate(folder / "reference", [folder / "one"], as_=asked, out=folder / "report", samples=40)
     without = evaluate(folder / "reference", [folder / "one"], samples=40)
     system = with_modes.systems["one"]
-    assert system.published_errors("batchalign-compare").reference_words == 7
+    assert system.total.published["batchalign-compare"].reference_words == 7
     assert system.word_errors_verbatim == without.systems["one"].word_errors_verbatim
     page = (folder / "report" / "report.html").read_text("utf-8")
     assert all(MODES[mode].title in page for mode in asked) and "a completely wrong transcript has no errors" in page
@@ -147,7 +147,7 @@ def test_a_missing_package_is_one_line_with_the_command(folder, monkeypatch):
 @pytest.mark.skipif(not installed("meeteval"), reason="meeteval is not installed")
 def test_speaker_attributed_errors(folder):
     evaluation = evaluate(folder / "reference", [folder / "swapped", folder / "one"], speaker_errors=True)
-    swapped, one = (system.speakers for system in evaluation.systems.values())
+    swapped, one = (system.total.speakers for system in evaluation.systems.values())
     assert (swapped.cp, swapped.tcp) == (0, 0), "what speakers are called does not matter"
     assert (one.cp_errors, one.cp_words) == (8, 8), "the words of one are added to the other's, and missing there"
     late = [chat.utterance("CHI", "the dog .", TimeSpan(20_000, 21_000))]

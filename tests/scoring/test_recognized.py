@@ -38,7 +38,7 @@ def test_one_more_correct_mark_does_not_lower_a_score(tmp_path):
         for step in range(len(order) + 1):
             system = evaluated(tmp_path / f"{seed}{step}", texts)
             found = system.total.disfluency.together
-            word_errors = -system.word_errors_verbatim.errors, -system.word_errors_fluent.errors
+            word_errors = -system.total.verbatim.errors, -system.total.fluent.errors
             now = *word_errors, found.true_positives, -found.false_positives
             assert before is None or all(a >= b for a, b in zip(now, before, strict=True)), (seed, texts)
             before = now
@@ -58,14 +58,14 @@ def test_one_more_correct_mark_does_not_lower_a_score(tmp_path):
 )
 def test_a_right_mark_more_with_or_without_its_brackets_adds_no_word_error(tmp_path, reference, drafts):
     systems = [evaluated(tmp_path / str(at), [draft], [reference]) for at, draft in enumerate(drafts)]
-    errors = [(system.word_errors_verbatim.errors, system.word_errors_fluent.errors) for system in systems]
+    errors = [(system.total.verbatim.errors, system.total.fluent.errors) for system in systems]
     assert errors == sorted(errors, reverse=True), errors
 
 
 def test_an_unmarked_repeat_is_found_where_the_reference_marks_it(tmp_path):
     system = evaluated(tmp_path, ["&-um the the dog ran .", "I I want a ball .", "no words [/] words words frog ."])
     assert system.disfluency[Disfluency.REPETITION].true_positives == 3
-    assert system.word_errors_fluent.errors == 0
+    assert system.total.fluent.errors == 0
 
 
 ON_PURPOSE = ["no [/] no I want it .", "<you know> [/] you know it .", "ha [/] ha [/] ha ."]
@@ -79,7 +79,7 @@ def test_words_that_may_be_said_twice_on_purpose_are_found_where_the_reference_m
     system = evaluated(tmp_path, [plain, other], [tier, other])
     found = system.disfluency[Disfluency.REPETITION]
     assert (found.false_positives, found.false_negatives) == (0, 0)
-    assert system.word_errors_fluent.errors == 0
+    assert system.total.fluent.errors == 0
     assert not evaluated(tmp_path, [plain, other], [plain, other]).disfluency.together.false_positives
 
 
@@ -90,7 +90,7 @@ def test_one_mark_added_to_a_draft_leaves_the_repeats_in_its_words_found(tmp_pat
     found = []
     for draft in ("words words frog .", "&-um words words frog ."):
         system = evaluated(tmp_path, [draft], ["&-um words [/] words &+fr frog ."], header)
-        found.append((system.disfluency[Disfluency.REPETITION].true_positives, system.word_errors_fluent.errors))
+        found.append((system.disfluency[Disfluency.REPETITION].true_positives, system.total.fluent.errors))
         assert system.disfluency[Disfluency.FRAGMENT].not_scored == 1
     assert found == [(1, 0), (1, 0)]
 
@@ -121,7 +121,7 @@ def test_a_code_beside_words_leaves_unmarked_disfluencies_found(tmp_path, code):
 def test_what_neither_transcript_marks_is_no_false_alarm(tmp_path):
     texts = ["&-um the the dog ran .", "well well I see ."]
     system = evaluated(tmp_path, texts, reference=texts)
-    assert not system.disfluency.together.false_positives and not system.word_errors_fluent.errors
+    assert not system.disfluency.together.false_positives and not system.total.fluent.errors
 
 
 @pytest.mark.parametrize("texts", [["st- st- stop ."], ["st- st- stop .", "&-um yes ."], ["↫st-st↫stop ."]])
@@ -217,7 +217,7 @@ def test_accents_behind_their_letters_hide_no_filler(tmp_path):
     write_transcript(tmp_path / "h.cha", ["a\u0308h ich mo\u0308chte ."], language="deu", name="Ann", corpus="x")
     (system,) = evaluate(tmp_path / "r.cha", [tmp_path / "h.cha"], samples=40).systems.values()
     assert system.disfluency[Disfluency.FILLED_PAUSE].true_positives == 1
-    assert system.word_errors_fluent.errors == 0
+    assert system.total.fluent.errors == 0
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_accents_behind_their_letters_hide_no_filler(tmp_path):
     ],
 )
 def test_a_mark_that_is_found_in_the_words_leaves_other_fluent_words_as_they_are_meant(tmp_path, tier, plain):
-    assert evaluated(tmp_path, [plain, "&-um yes ."], [tier, "&-um yes ."]).word_errors_fluent.errors == 0
+    assert evaluated(tmp_path, [plain, "&-um yes ."], [tier, "&-um yes ."]).total.fluent.errors == 0
 
 
 def test_one_copy_beside_another_word_is_no_repetition(tmp_path):
@@ -239,4 +239,4 @@ def test_one_copy_beside_another_word_is_no_repetition(tmp_path):
 def test_a_mark_elsewhere_leaves_an_unmarked_part_word_repetition_free_of_word_errors(tmp_path):
     for text in ("um yes .", "&-um yes ."):
         system = evaluated(tmp_path, ["b- b- ball .", text], ["↫b-b↫ball .", "&-um yes ."])
-        assert (system.word_errors_verbatim.errors, system.word_errors_fluent.errors) == (0, 0)
+        assert (system.total.verbatim.errors, system.total.fluent.errors) == (0, 0)
