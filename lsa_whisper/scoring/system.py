@@ -73,7 +73,7 @@ class System:
 
     @property
     def word_errors_fluent(self) -> WordErrors:
-        """The words without disfluencies."""
+        """Words without disfluencies, on both sides."""
         return self.total.fluent
 
     @cached_property
