@@ -46,8 +46,8 @@ class StepIndex(int):
 class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[misc]  # torch is not followed
     """The windows of a manifest as ``{"input_features": (mels, frames), "tokens": [...], "prompt_length": n}``.
 
-    Only the durations stay in memory. Each access reads the row and the audio from disk and encodes the label, in the
-    data-loader worker that needs it.
+    The rows are in memory. Each access reads the audio from disk and encodes the label, in the data-loader worker that
+    needs it.
     """
 
     def __init__(

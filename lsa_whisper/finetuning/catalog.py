@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from lsa_whisper.errors import CheckpointError, RecipeError
 from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.memory import Hardware, estimate_run
+from lsa_whisper.finetuning.settings.values import did_you_mean
 from lsa_whisper.system.shipped import recipes as shipped_recipes
 from lsa_whisper.system.terminal import counted
 
@@ -79,9 +79,9 @@ def find_recipe(name: str) -> Path:
     paths = shipped_recipes()
     if name in paths:
         return paths[name]
-    near = difflib.get_close_matches(name, paths, n=1)
-    hint = f" (did you mean '{near[0]}'?)" if near else ""
-    raise RecipeError(f"{name}: no such recipe{hint}; 'lsa-whisper recipes' lists those that are shipped")
+    raise RecipeError(
+        f"{name}: no such recipe{did_you_mean(name, paths)}; 'lsa-whisper recipes' lists those that are shipped"
+    )
 
 
 def _entry(name: str, path: Path) -> CatalogEntry:

@@ -7,12 +7,13 @@ begins with ``eval_``) has a curve.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lsa_whisper.errors import CorpusError
+from lsa_whisper.finetuning.settings.values import flat
 from lsa_whisper.scoring.metrics import METRICS
 from lsa_whisper.system import plain_json
 
@@ -114,12 +115,4 @@ def _recipe(path: Path) -> dict[str, Any]:
         recipe = plain_json.read(path)["provenance"]["recipe"]
     except (OSError, ValueError, KeyError, TypeError):
         return {}
-    return dict(_flat(recipe)) if isinstance(recipe, dict) else {}
-
-
-def _flat(recipe: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in recipe.items():
-        if isinstance(value, dict) and value:
-            yield from _flat(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
+    return dict(flat(recipe)) if isinstance(recipe, dict) else {}

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from lsa_whisper.finetuning.recipe.schema import Recipe
-from lsa_whisper.finetuning.settings.values import flat, similar_name
+from lsa_whisper.finetuning.settings.values import did_you_mean, flat
 from lsa_whisper.finetuning.strategies import names_of, strategy_of
 
 _TWO_RECIPES = "train without an adapter first, then train an adapter on that checkpoint with a second recipe"
@@ -235,7 +235,6 @@ def deepspeed(recipe: Recipe) -> Iterator[str]:
         elif section in _DEEPSPEED_REFUSED:
             yield f"deepspeed.{section}: {_DEEPSPEED_REFUSED[section]}"
         elif section not in _DEEPSPEED_KEYS:
-            similar = similar_name(section, _DEEPSPEED_KEYS)
-            yield f"deepspeed.{section}: unknown key" + (f" (did you mean {similar!r}?)" if similar else "")
+            yield f"deepspeed.{section}: unknown key{did_you_mean(section, _DEEPSPEED_KEYS)}"
         elif section in _DEEPSPEED_SECTIONS and key.partition(".")[2] not in (keys := _DEEPSPEED_SECTIONS[section]):
             yield f"deepspeed.{key}: unknown key; {section} is a mapping with {', '.join(keys)}"

@@ -94,6 +94,16 @@ def similar_name(name: object, names: Iterable[str], *, cutoff: float = 0.6) -> 
     return next(iter(difflib.get_close_matches(str(name), list(names), n=1, cutoff=cutoff)), None)
 
 
+def did_you_mean(name: object, names: Iterable[str]) -> str:
+    """Return the question whether the known name that is most similar was meant, for the end of a message.
+
+    >>> did_you_mean("larg-v3", ["large-v3", "tiny"]), did_you_mean("dog", ["large-v3", "tiny"])
+    (" (did you mean 'large-v3'?)", '')
+    """
+    similar = similar_name(name, names)
+    return f" (did you mean {similar!r}?)" if similar else ""
+
+
 def shorten(raw: Any) -> str:
     """Return the beginning of ``raw``'s representation, for messages."""
     text = repr(raw)

@@ -103,35 +103,11 @@ def _plot_panel(axes: Any, run: Run, keys: list[str], unit: str) -> None:
     axes.legend(fontsize="small")
 
 
-INTERVAL_MS = 500
-"""Longest time between two exchanges, if steps are shorter."""
-MAX_STEPS = 32
-
-
-class RankExchange:
-    """The largest of all ranks' numbers, after every n-th step.
-
-    Every rank waits for the others in an exchange; after each of many short steps that would cost more than they do.
-    The ranks agree on n: it follows from the slowest rank's steps since the last exchange.
-    """
-
-    def __init__(self, accelerator: Any):
-        self._accelerator = accelerator
-        self._every, self._left, self._since = 1, 1, -1.0
-
-    def largest(self, value: int) -> int | None:
-        """Return the largest value of all ranks, ``None`` after a step without an exchange; all must call this."""
-        self._left -= 1
-        if self._left > 0:
-            return None
-        now = time.monotonic()
-        first = self._since < 0
-        step_ms = INTERVAL_MS if first else max(1, round(1000 * (now - self._since) / self._every))
-        own = torch.tensor([value, step_ms], device=self._accelerator.device)
-        number, slowest_ms = self._accelerator.gather(own).view(-1, 2).max(0).values.tolist()
-        self._every = self._left = min(MAX_STEPS, max(1, INTERVAL_MS // slowest_ms))
-        self._since = now
-        return int(number)
+def largest_of_ranks(accelerator: Any, value: int) -> int:
+    """Return the largest value of all ranks; all must call this."""
+    if accelerator.num_processes == 1:
+        return value
+    return int(accelerator.gather(torch.tensor([value], device=accelerator.device)).max())
 
 
 MAX_INTERVAL_S = 600.0
@@ -151,7 +127,7 @@ class CheckpointSchedule(TrainerCallback):
     """
 
     def __init__(self, recipe: Recipe, accelerator: Any):
-        self._accelerator, self._exchange = accelerator, RankExchange(accelerator)
+        self._accelerator = accelerator
         self._saving, self._every = recipe.training.saving, recipe.training.save_steps or _EVERY
         if self._saving == "auto" and not recipe.can_resume:
             self._saving = "no"
@@ -184,9 +160,7 @@ class CheckpointSchedule(TrainerCallback):
     def _is_late(self) -> bool:
         """Return whether the last checkpoint of any process is older than its interval."""
         is_late = time.monotonic() - self._since >= self._interval_s
-        if self._accelerator.num_processes == 1:
-            return is_late
-        return bool(self._exchange.largest(int(is_late)))
+        return bool(largest_of_ranks(self._accelerator, int(is_late)))
 
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -196,15 +170,12 @@ _ECHO_S = 2.0  # a terminal and a launcher may both forward the same signal
 class StopOnSignal(TrainerCallback):
     """Stops training after the step in which any rank received a signal; a second Ctrl-C stops it immediately.
 
-    Several ranks ask each other after every n-th step only (see :class:`RankExchange`).
-
     Attributes:
         signal: Number of the received signal, 0 if there is none.
     """
 
     def __init__(self, accelerator: Any):
-        self.accelerator, self._exchange = accelerator, RankExchange(accelerator)
-        self.signal, self._since = 0, 0.0
+        self.accelerator, self.signal, self._since = accelerator, 0, 0.0
         self._parent = int(os.environ.get(LAUNCHER, "0"))
 
     @contextmanager
@@ -232,6 +203,6 @@ class StopOnSignal(TrainerCallback):
         if self._parent and os.getppid() != self._parent:
             self.signal = self.signal or signal.SIGTERM
         # A signal that arrives during this exchange is seen in the next one.
-        if number := self._exchange.largest(self.signal) if self.accelerator.num_processes > 1 else self.signal:
+        if number := largest_of_ranks(self.accelerator, self.signal):
             self.signal = number
             control.should_save = control.should_training_stop = True

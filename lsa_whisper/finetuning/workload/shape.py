@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from lsa_whisper.checkpoint.whisper_constants import (
 )
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.finetuning.settings.run import ModelSettings, RunSettings
+from lsa_whisper.finetuning.settings.values import did_you_mean
 
 _HUB_NAME = re.compile(r"(openai|distil-whisper|kotoba-tech|nyrahealth)/[\w.-]+")
 """Names of published models whose shapes are known; another owner's model of the same name may have another shape."""
@@ -188,9 +188,7 @@ def shape_of(model: str) -> Shape:
     if (folder / ADAPTER_FILE).is_file():
         return shape_of(base_of(folder))
     if not (folder / "config.json").is_file():
-        near = difflib.get_close_matches(name, published, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        sizes = ", ".join(published)
+        hint, sizes = did_you_mean(name, published), ", ".join(published)
         raise CheckpointError(f"{model}: neither a checkpoint folder nor a known size{hint}; sizes are {sizes}")
     try:
         return shape_of_config(read_json(folder / "config.json"))
