@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from lsa_whisper.chat.cached_attribute import cached_attribute
 from lsa_whisper.chat.disfluencies import Disfluency, Family, classes_of
 from lsa_whisper.chat.lines import Line
+from lsa_whisper.chat.plain_words import plain_words
 from lsa_whisper.chat.reading import Event, Reading
 from lsa_whisper.chat.scan import BARE_BULLET
 from lsa_whisper.chat.tree import Marker, Tree, build_tree
@@ -72,7 +73,7 @@ class Utterance:
     @cached_attribute
     def reading(self) -> Reading:
         """Words and events; :meth:`verbatim`, :meth:`fluent` and :meth:`events` return copies."""
-        return Reading(build_tree(self.body).items)  # its tree is seldom needed again
+        return Reading(self.tree.items)
 
     @cached_attribute
     def terminator(self) -> str:
@@ -124,7 +125,7 @@ class Utterance:
         >>> utterance("PAR", "&-um the [/] the ↫b-b↫ball .").verbatim()
         ['um', 'the', 'the', 'b-', 'b-', 'ball']
         """
-        return list(self.reading.verbatim)
+        return plain_words(self.text) or list(self.reading.verbatim)
 
     def fluent(self) -> list[str]:
         """Return the words without disfluencies, with replacements applied and omitted sounds restored.
@@ -148,7 +149,7 @@ class Utterance:
         >>> [(e.kind.value, e.start, e.end, e.repair_start) for e in utterance("PAR", "<I want> [/] I want .").events()]
         [('repetition', 0, 2, 2)]
         """
-        return list(self.reading.events)
+        return [] if plain_words(self.text) else list(self.reading.events)
 
     def disfluent(self) -> list[bool]:
         """Return for each word of :meth:`verbatim` whether it is a disfluency, which :meth:`fluent` leaves out.

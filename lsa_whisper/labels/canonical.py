@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from lsa_whisper.chat.disfluencies import RETRACE_CODES
+from lsa_whisper.chat.plain_words import is_simple
 from lsa_whisper.chat.reading import copy_count
 from lsa_whisper.chat.tree import Group, Item, Marker, Word, build_tree
 from lsa_whisper.chat.word import WordKind, read_word
@@ -140,6 +141,8 @@ def canonical(items: list[Item], terminator: str, *, every_event: bool = False) 
 
 def canonical_words(words: str, terminator: str, *, every_event: bool = False) -> Canonical:
     """Return what :func:`canonical` makes of ``words``, which are a tier without terminator; faults are dropped."""
+    if is_simple(words):
+        return Canonical(f"{words} {_legal_terminator(terminator)}", 0)
     tree = build_tree(words)
     tier = canonical(tree.items, terminator, every_event=every_event)
     return Canonical(tier.text, tier.dropped + len(tree.faults))

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import accumulate, count, repeat
+from operator import add, sub
 from typing import NamedTuple
 
+from lsa_whisper.chat.plain_words import is_simple
 from lsa_whisper.chat.tree import Group, Item, Marker, Word, build_tree
 from lsa_whisper.timespan import TimeSpan
 
@@ -43,6 +47,10 @@ class SpokenWord(NamedTuple):
     before_code: bool = False
 
 
+_quickly = partial(tuple.__new__, SpokenWord)
+"""Makes a word of all its attributes: most of the time for a long file went into calls of the class."""
+
+
 def spoken_words(body: str) -> list[SpokenWord] | None:
     """Return the words of a main tier's ``body``; ``None`` where a transcriber has set retraces or groups.
 
@@ -51,8 +59,43 @@ def spoken_words(body: str) -> list[SpokenWord] | None:
     >>> spoken_words("<I want> [/] I want it .") is None
     True
     """
+    if is_simple(body):
+        return None if " [" in body else _simply(body)
     items = build_tree(body).items
     return _words_of(items, body) if all(map(_is_plain, items)) else None
+
+
+def _simply(body: str) -> list[SpokenWord]:
+    """Return the words of a tier that has nothing else but fillers, cut-off words and a terminator."""
+    words = body.split(" ")
+    if words[-1][0] in ".?!+":
+        words.pop()
+    lengths = list(map(len, words))
+    ends = list(map(add, accumulate(lengths), count()))
+    starts = map(sub, ends, lengths)
+    if "&" not in body:
+        texts = body.casefold().split(" ")
+        if "A" in words:
+            texts = [_spelled(word, at == 0) for at, word in enumerate(words)]
+        no = repeat(False)
+        return list(map(_quickly, zip(texts, no, no, no, starts, ends, repeat(None), repeat(NOT_TAKEN_BACK), no)))
+    spoken: list[SpokenWord] = []
+    filler = False
+    for word, start, end in zip(words, starts, ends, strict=True):
+        if word.startswith("&-"):
+            filler = True
+            continue
+        cut_off = word[0] == "&"
+        spoken.append(
+            SpokenWord(_spelled(word[2:] if cut_off else word, not spoken), cut_off, filler, False, start, end)
+        )
+        filler = False
+    return spoken
+
+
+def _spelled(word: str, first: bool) -> str:
+    """Return a word in small letters; a capital behind other words is the name of a letter, not the article: "an A"."""
+    return word if word == "A" and not first else word.casefold()
 
 
 def marked_words(body: str) -> list[SpokenWord]:
@@ -109,8 +152,7 @@ class _Reader:
     def _add(self, item: Word) -> None:
         cut_off = item.text.startswith(("&+", "&~"))
         text = _SPELLING.sub("", item.text[2:] if cut_off else item.text)
-        if text != "A" or not self.words:  # behind other words it is the name of a letter: an A
-            text = text.casefold()
+        text = _spelled(text, not self.words)
         end = item.offset + len(item.text)
         for code in item.codes:
             end = self.body.index(code, end) + len(code)

@@ -12,6 +12,7 @@ from importlib import import_module
 
 from lsa_whisper.chat import Line, Transcript, Utterance
 from lsa_whisper.chat.codes import RECORD, UNTRANSCRIBED
+from lsa_whisper.chat.plain_words import count_simple, is_simple
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats import FOR_PEOPLE, FORMAT_SUFFIXES
 from lsa_whisper.formats.docx import NOTES
@@ -57,9 +58,15 @@ def counts_of(transcript: Transcript) -> TranscriptCounts:
     by_text: dict[str, tuple[int, int]] = {}  # long conversations say the same again and again
     for utterance in transcript.utterances:
         if (text := utterance.text) not in by_text:
-            by_text[text] = len(transcribed_words(utterance)), len(utterance.events())
+            by_text[text] = _words_and_marks(utterance)
         words, marks, times = words + by_text[text][0], marks + by_text[text][1], times + (utterance.span is not None)
     return TranscriptCounts(len(transcript.utterances), words, marks, times)
+
+
+def _words_and_marks(utterance: Utterance) -> tuple[int, int]:
+    if is_simple(utterance.text):
+        return count_simple(utterance.text)
+    return len(transcribed_words(utterance)), len(utterance.events())
 
 
 def transcribed_words(utterance: Utterance) -> list[str]:
@@ -95,7 +102,7 @@ def losses_of_writing(before: Transcript, after: Transcript) -> Iterator[Loss]:
     old, new = before.utterances, after.utterances
     yield from _loss("utterances", old, new, lambda _: 1, lambda turn: tuple(map(_bare, turn.verbatim())) or turn.text)
     yield from _lost_words(old, new)
-    yield from _loss("marks", old, new, lambda turn: len(turn.events()), lambda turn: tuple(turn.events()))
+    yield from _loss("marks", old, new, lambda turn: _words_and_marks(turn)[1], lambda turn: tuple(turn.events()))
     yield from _loss("times", old, new, lambda turn: turn.span is not None, lambda turn: turn.span)
     yield from _loss("word times", old, new, lambda turn: len(turn.word_times), lambda turn: tuple(turn.word_times))
     yield from _loss("dependent tiers", old, new, lambda turn: len(_tiers(turn)), _tiers)
