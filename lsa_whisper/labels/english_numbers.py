@@ -233,7 +233,7 @@ _RULES = tuple((frozenset(signs), re.compile(pattern), speak) for signs, pattern
     ("/", r"(?<![\w/.])(?P<article>(?<=\b[aA] ))?(?:(?P<whole>\d+)[ -])?(?P<above>\d+)/(?P<below>\d+)(?:rds?|ths?)?"
         r"(?![\w/])", _fraction),
     ("½", r"(?:(?P<whole>\d+)\s?)?½", lambda m: f"{cardinal(m['whole'])} and a half" if m["whole"] else "half"),
-    ("x×", rf"(?P<number>{_NUMBER})\s?[x×](?![\w]|\s?\d)", lambda m: _counted(m['number'], 'time')),
+    ("x×", rf"(?P<number>{_NUMBER})\s?[x×](?!\w|\s?[-+=\d]| (?:plu|equal)s)", lambda m: _counted(m['number'], 'time')),
     ("s", r"(?<![\w'’])(?<!\d[.,])['’]?(?P<digits>\d{1,4})['’]?s\b", _decade),
     ("'’", r"(?<![\w'’])['’](?P<year>\d\d)(?![\w'’])", lambda m: _oh(m["year"])),
     ("", r"(?P<number>\d+(?:,\d{3})*)(?:st|nd|rd|th)\b", lambda m: ordinal(m["number"])),

@@ -151,9 +151,8 @@ _ARITHMETIC = re.compile(r"(?<![\w.,/:])\d+(?:\s?[-−+×÷x*/:]\s?\d+)+\s?=\s?\
 _ALIKE = str.maketrans("−×*÷:", "-xx//")
 _TO = re.compile(r"(?<![\w.,/:)-])(?!0\d|\d{3}-\d{4})((\d{1,4})(?::[0-5]\d| ?h)?) ?[-–] ?(?=(\d{1,4})(?!\d|[.,/–-]\d))")
 _UNIT = re.compile(
-    r"(?<![\w.,/])(\d[\d.,]*)(?: ?(km/[hu]|[ckm]?m|k?g|m?l|min|[x×](?! ?\d))|(?<=[1-3])(/[34]))(?![\w/²³'’]|[.,]\d)"
+    r"(?<![\w.,/])(\d[\d.,]*)(?: ?(km/[hu]|[ckm]?m|k?g|m?l|min|x(?! ?[-+=\d]))|(?<=[1-3])(/[34]))(?![\w/²³'’]|[.,]\d)"
 )
-_TIMES = re.compile(r"(?<=\d) ?[x×] ?(?=\d)")
 POINTS = {"spa": "punto", "ita": "punto", "por": "ponto", "fra": "point", "deu": "Punkt", "nld": "punt"}
 """The word for a decimal point, where it is not a comma."""
 
@@ -204,10 +203,10 @@ def with_spoken_signs(text: str, language: str) -> str:
     text = re.sub(r"(?<=\d) ?(?:EUR|Euro|euros?)\b(?!-)", " €", speak_arithmetic(text, words))
     text = re.sub(r"(§§?)\s?(?=\d)", lambda hit: f"{words[hit[1]]} ", text)
     text = _TO.sub(lambda hit: f"{hit[1]} {words['–']} " if int(hit[2]) < int(hit[3]) else hit[0], text)
-    text = _TIMES.sub(f" {words['x']} ", text)
+    text = re.sub(r"(?<=\d) ?[x×] ?(?=\d)", f" {words['x']} ", text)
 
     def measured(hit: re.Match[str]) -> str:
-        many, _, one = units[(hit[2] or hit[3]).replace("/u", "/h").replace("×", "x")].partition("|")
+        many, _, one = units[(hit[2] or hit[3]).replace("/u", "/h")].partition("|")
         return f"{hit[1]} {(one or many.rstrip('sn')) if hit[1] == '1' else many.rstrip()}"
 
     return _UNIT.sub(measured, text)

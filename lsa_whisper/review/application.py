@@ -84,8 +84,11 @@ def make_application(files: OpenFiles, language: str = "en") -> Starlette:
     """Return the application that serves the page for ``files`` in a language."""
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
-    from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+    from starlette.responses import FileResponse, Response, StreamingResponse
     from starlette.routing import Route
+
+    def answer(value: object, status: int = 200) -> Response:
+        return Response(plain_json.serialize(value), status, media_type="application/json")
 
     def number(request: Request) -> int:
         text = request.query_params.get("file", "")
@@ -106,14 +109,14 @@ def make_application(files: OpenFiles, language: str = "en") -> Starlette:
         return Response(page_file(name, language), media_type=PAGE_FILES[name])
 
     async def listing(_: Request) -> Response:
-        return JSONResponse(files.listing())
+        return answer(files.listing())
 
     async def transcript(request: Request) -> Response:
         with page_language(language):
-            return JSONResponse(files.open(number(request)))
+            return answer(files.open(number(request)))
 
     async def comparison(request: Request) -> Response:
-        return JSONResponse(files.comparison(number(request)))
+        return answer(files.comparison(number(request)))
 
     async def action(request: Request) -> Response:
         try:
@@ -124,11 +127,11 @@ def make_application(files: OpenFiles, language: str = "en") -> Starlette:
             raise HTTPException(400) from None
         try:
             with page_language(language):
-                return JSONResponse(perform(files, body))
+                return answer(perform(files, body))
         except RevisionError as error:
-            return JSONResponse({"error": str(error), "conflict": True}, 409)
+            return answer({"error": str(error), "conflict": True}, 409)
         except LsaWhisperError as error:
-            return JSONResponse({"error": str(error)}, 422)
+            return answer({"error": str(error)}, 422)
         except (KeyError, TypeError, ValueError, IndexError, OverflowError):
             raise HTTPException(400) from None
 
@@ -162,7 +165,7 @@ def make_application(files: OpenFiles, language: str = "en") -> Starlette:
         return Response(wav_clip(sound_of(request).open(), int(times[0]), int(times[1])), media_type="audio/wav")
 
     def refused(_: Request, error: Exception) -> Response:
-        return JSONResponse({"error": str(error)}, 422)
+        return answer({"error": str(error)}, 422)
 
     def too_large(_: Request, __: Exception) -> Response:
         return Response(status_code=413)

@@ -147,8 +147,7 @@ def _fluent(hypothesis: FileWords, disfluent: NDArray[np.bool_]) -> Iterator[str
         for edit in Levenshtein.opcodes([hypothesis.words[at] for at in own], fluent):
             meant = fluent[edit.dest_start : edit.dest_end]
             places = own[edit.src_start : edit.src_end] or [UNALIGNED] * len(meant)
-            pairs = zip(places, meant, strict=False)
-            yield from (word for at, word in pairs if at == UNALIGNED or not disfluent[at])
+            yield from (word for at, word in zip(places, meant, strict=False) if at == UNALIGNED or not disfluent[at])
 
 
 @dataclass(frozen=True)

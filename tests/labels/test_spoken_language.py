@@ -154,6 +154,7 @@ NUMBERS_AND_SIGNS = [
     ("eng", "I have $5 dollars, a $20 dollar bill, $3 million dollars.",
      "I have five dollars a twenty dollar bill three million dollars ."),
     ("eng", "2x as big, 4x4, 1x.", "two times as big four by four one time ."),
+    ("eng", "I had 2 x-rays, and 2x + 3.", "I had two x-rays and two x plus three ."),
     # dates and ordinal numbers
     ("deu", "Am 1. und 2. Mai, der 1. und 2. Mann.", "am ersten und zweiten Mai der erste und zweite Mann ."),
     ("spa", "El 1er día.", "el primer día ."),

@@ -140,6 +140,16 @@ def test_names_are_text(visit, serve, name):
     assert name in [each["name"] for each in found]
 
 
+def test_a_name_that_is_not_unicode_costs_only_its_letters(visit, serve):
+    (visit / "M\udcfcller.cha").write_bytes((visit / "test01.cha").read_bytes())
+    served = serve(visit)
+    names = [each["name"] for each in json.loads(served.request("files")[1])["files"]]
+    assert names == ["M\udcfcller.cha", "test01.cha"]
+    status, body, _ = served.request("action", EDIT)
+    assert status == 200, body
+    assert "stolen" in (visit / names[0]).read_text("utf-8")
+
+
 def test_the_server_starts_without_torch(visit, serve):
     served = serve(visit)
     served.request("transcript?file=0")

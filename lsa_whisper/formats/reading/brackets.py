@@ -31,8 +31,6 @@ def mark_maze(words: Sequence[str], following: Sequence[str], language: str = "e
     '&-um and [//] you [/]'
     >>> mark_maze("I I the do*".split(), ["cat"])
     'I [/] <I the> [//] &+do'
-    >>> mark_maze(["big", "um", "red"], ["big", "red", "ball"])
-    '<big &-um red> [/]'
     """
     pieces: list[str] = []
     revised: list[str] = []

@@ -25,6 +25,7 @@ CONVENTIONS = {
     "revision of a phrase": ("(a dog) a cat ran.", "<a dog> [//] a cat ran ."),
     "part word": ("(st*) story.", "&+st story ."),
     "several things in a maze": ("(um the the) the dog.", "&-um the [/] the [/] the dog ."),
+    "a maze said again around a filler": ("The (big um red) big red dog.", "The <big &-um red> [/] big red dog ."),
     "maze behind its words": ("I wanna (wanna) go.", "I wanna [/] wanna go ."),
     "mazes behind their words": (
         "And then (and then) (and then) he ran.",

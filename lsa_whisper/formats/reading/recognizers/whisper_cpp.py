@@ -11,8 +11,6 @@ from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_secon
 from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
 from lsa_whisper.timespan import TimeSpan
 
-_APART = ("", *" [(*♪")
-"""What a segment begins with that does not go on within a word, where others begin with a space."""
 _UNKNOWN = "?"
 """A speaker who is on both channels."""
 
@@ -26,19 +24,14 @@ def read(document: Mapping[str, Any], source: Source, place: str) -> None:
     """Add the segments; where most are one word (``-ml 1``), the utterances that the words make up."""
     result = document.get("result")
     source.language = text_of(result, "language") or None if isinstance(result, Mapping) else None
-    segments = _segments(document, place)
+    source.spoken = segments = _segments(document, place)
     single = [segment for segment in segments if segment.span and len(segment.text.split()) == 1]
     turns = sum(segment.opens for segment in segments)
     if turns:
         source.notes.append(f"places where another speaker begins, whom the file does not name: {turns}")
     if len(segments) > 2 and 10 * len(single) >= 7 * len(segments):
-        words = (
-            RecognizedWord(segment.text, segment.span or TimeSpan(0, 0), segment.speaker, segment.place)
-            for segment in segments
-        )
+        words = (RecognizedWord(one.text, one.span or TimeSpan(0, 0), one.speaker, one.place) for one in segments)
         source.spoken = utterances_of(words, source.language)
-    else:
-        source.spoken = segments
 
 
 def _segments(document: Mapping[str, Any], place: str) -> list[SpokenText]:
@@ -49,11 +42,10 @@ def _segments(document: Mapping[str, Any], place: str) -> list[SpokenText]:
     for (segment, here), beginning in zip(entries, beginnings, strict=True):
         text = text_of(segment, "text").replace("[SPEAKER_TURN]", "").strip()
         words = tuple(_words(segment, here))
-        complete = len(words) == len(text.split())
-        speaker = speaker_name(segment.get("speaker"))
-        speaker = "" if speaker == _UNKNOWN else speaker
-        own = SpokenText(speaker, text, _span(segment, here), words if complete else (), place=here, opens=turns)
-        if found and spaced and beginning not in _APART and (found[-1].speaker, False) == (speaker, turns):
+        words = words if len(words) == len(text.split()) else ()
+        speaker = speaker_name(segment.get("speaker")).removeprefix(_UNKNOWN)
+        own = SpokenText(speaker, text, _span(segment, here), words, place=here, opens=turns)
+        if found and spaced and beginning.strip(" [(*♪") and (found[-1].speaker, False) == (speaker, turns):
             found[-1], own = _continued(found[-1], own)
         found += [own] if own.text else []
         turns = bool(segment.get("speaker_turn_next"))
