@@ -77,7 +77,7 @@ def evaluate(
         collar: The largest difference in milliseconds between the onsets of two disfluencies that match in time.
         speaker_errors: Also compute speaker-attributed word error rates (cpWER, tcpWER); needs meeteval.
         embed_audio: Put the sound of each utterance into ``report.html``, so that it can be sent as one file.
-        summary: Also write ``summary.html``: what was found, missed and invented, and what follows, on one page.
+        summary: Also write ``summary.html``: what was found, missed and made up, and what follows, on one page.
         decide: The metric that decides which system is better, by its key in ``report.json``; ``auto`` takes F1 of all
             disfluencies where the references have enough of them, else verbatim word errors.
         group: Which recordings are of one person and are resampled together: by ``name`` in ``@Participants``, by

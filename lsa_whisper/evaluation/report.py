@@ -1,6 +1,6 @@
 """``report.html`` (one file, works offline), ``report.md``, ``report.json`` and ``summary.html``.
 
-The summary is one page that shows what each system found, missed and invented, and says what follows.
+The summary is one page that shows what each system found, missed and made up, and says what follows.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def _bar(number: int, system: System, kind: Disfluency, detections: Detections) 
         text = gettext(NOT_TRANSCRIBED) if kind in system.left_out else gettext("not written by this system")
         return Bar(system.name, number, 0.0, _WIDTH, 0.0, text, False)
     counts = detections.true_positives, detections.false_negatives, detections.false_positives
-    names = gettext("found"), gettext("missed"), gettext("invented")
+    names = gettext("found"), gettext("missed"), gettext("made up")
     text = ", ".join(f"{count:,} {name}" for count, name in zip(counts, names, strict=True))
     invented = min(detections.false_positives * unit, _MAX_INVENTED)
     missed = detections.false_negatives * unit

@@ -15,6 +15,9 @@ SUMMARY_MEASURES = ("utterances", "total_words", "mlu_words", "different_words",
 """The measures of a table in which speakers are rows."""
 _SHARES = ("maze_share", "intelligible_share", "grammatical_share")
 _NAMES = {
+    "fragment": "cut-off word",
+    "part_word_repetition": "part-word repetition",
+    "part_word_repetition_iterations": "part-word repetition iterations",
     "total_words": "words (NTW)",
     "different_words": "different words (NDW)",
     "abandoned": "abandoned utterances",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import chat
-from lsa_whisper.chat import Transcript
+from lsa_whisper.chat import Disfluency, Transcript
 from lsa_whisper.chat.flucalc import COUNTS
 from lsa_whisper.errors import ChatSyntaxError, printable
 from lsa_whisper.inspection.left_out import banner_lines, is_complete, with_gaps
@@ -23,6 +23,7 @@ from lsa_whisper.inspection.text_output import as_json, format_number
 from lsa_whisper.labels import NOT_TRANSCRIBED, Coverage, is_draft, read_coverage
 from lsa_whisper.labels.coverage import NOT_CHECKED
 from lsa_whisper.page.language import gettext
+from lsa_whisper.page.terms import class_name
 from lsa_whisper.page.text import names_below
 from lsa_whisper.splice import DisfluencyProfile, count_profile
 from lsa_whisper.system.atomic_write import write_atomic
@@ -167,7 +168,10 @@ def events_report(files: Sequence[Path], json: bool) -> str:
     if json:
         return as_json([dict(zip(("file", *_EVENT_HEAD[1:]), row, strict=True)) for row in rows])
     names = names_below([file for file, _ in transcripts])
-    cells = ([names[file], str(line), *rest] for file, line, *rest in rows)
+    cells = (
+        [names[file], str(line), speaker, class_name(Disfluency(kind.replace(" ", "_")), 1), words]
+        for file, line, speaker, kind, words in rows
+    )
     gap = any(read_coverage(transcript) != Coverage() for _, transcript in transcripts)
     title = counted(len(rows), "disfluency") if rows or not gap else f"disfluencies: {NOT_TRANSCRIBED}"
     return render_text(*banner_lines(transcripts), TerminalTable(title, _EVENT_HEAD, cells), *unread)
@@ -213,7 +217,7 @@ def profile_report(files: Sequence[Path], json: bool) -> str:
 def _rows(profile: DisfluencyProfile) -> list[list[str]]:
     return [
         [
-            name.replace("_", " "),
+            class_name(Disfluency(name)),
             format_number(row["count"]),
             format_number(row["per_100_words"]),
             format_number(row["initial"], percent=True),

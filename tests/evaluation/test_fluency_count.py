@@ -56,7 +56,7 @@ def test_the_page_shows_counts_and_then_says_what_follows(tmp_path):
     page = (tmp_path / "out" / "summary.html").read_text("utf-8")
     report = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert page.index("<table") < page.index("May a fluency count be taken?") < page.index("of some classes only")
-    assert "0 found, 18 missed, 0 invented" in page and page.count("<tbody>") == 3
+    assert "0 found, 18 missed, 0 made up" in page and page.count("<tbody>") == 3
     assert re.search(r'<section class="verdict".*?<a href="([^"]+)"', report, re.DOTALL).group(1) == "summary.html"
 
 

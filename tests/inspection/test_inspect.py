@@ -1,6 +1,7 @@
 """What is printed about transcripts and prepared data is what is in them."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def test_a_transcript_is_counted_per_speaker(corpus):
 @pytest.mark.skipif(not FLUENCY.is_file(), reason="the real transcripts are not beside the project")
 def test_the_published_row_is_shown():
     rows = {name: values[0] for name, values in cells(inspect(FLUENCY, mode="flucalc")).items()}
-    assert (rows["prolongation"], rows["part word repetition"], rows["SLD"], rows["TD"]) == ("4", "7", "14", "6")
+    assert (rows["prolongation"], rows["part-word repetition"], rows["SLD"], rows["TD"]) == ("4", "7", "14", "6")
 
 
 def test_a_mode_that_does_not_exist(corpus):
@@ -232,3 +233,11 @@ def test_what_is_printed_of_data_fits_a_narrow_terminal(thirty, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     title, *lines = inspect(thirty).splitlines()
     assert title.startswith(str(thirty)) and max(map(len, lines)) <= 80
+
+
+def test_tables_name_the_classes_as_the_pages_do(tmp_path):
+    path = tmp_path / "visit.cha"
+    path.write_text("@UTF8\n@Begin\n*CHI:\t&+sto ↫b-b↫ball .\n@End\n", "utf-8")
+    for text in (inspect(path), inspect(path, events=True), inspect(path, profile=True)):
+        assert re.search(r"│\s*cut-off words?\s*│", text) and re.search(r"│\s*part-word repetitions?\s*│", text)
+        assert "fragment" not in text

@@ -48,7 +48,7 @@ def verify_no_zero(path: Path, folder: Path) -> None:
         assert _NORM not in text
         assert "DRAFT" in text and not re.search(r"\b0 disfluencies", text)
         for line in text.splitlines():
-            if re.search(r"│ (filled pause|fragment|pause|SLD|TD|weighted SLD|maze words|block)", line):
+            if re.search(r"│ (filled pause|cut-off word|pause|SLD|TD|weighted SLD|maze words|block)", line):
                 assert NOT_TRANSCRIBED in line
     assert not re.search(r'class="name">(SLD|TD|weighted SLD|pauses|blocks)</th><td>[0-9]', texts[-1])
     (row,) = csv.DictReader(table.open(encoding="utf-8"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from review_page import opened, press
 
@@ -16,6 +18,7 @@ def test_the_scripts_write_german(visit, serve, chromium):
     assert page.locator("html").get_attribute("lang") == "de"
     assert page.locator("#found").inner_text() == f"{count} von {count} Äußerungen"
     assert page.locator("#commands button").all_inner_texts()[0] == "Teilen (d)"
+    assert re.fullmatch(r"\d\d:\d\d,\d bis \d\d:\d\d,\d", page.locator("#time").inner_text())
     press(page, "?")
     keys = page.locator("#keys").inner_text()
     assert "nächste Äußerung" in keys and "markieren: gefüllte Pause" in keys and "next utterance" not in keys
@@ -54,3 +57,7 @@ def test_a_transcript_without_utterances_is_listed_as_such(visit, serve, chromiu
     }
     assert states["silence"] == "keine Äußerungen"
     assert states["alone"].startswith("keine Aufnahme dieses Namens gefunden")
+    for key, window in (("?", "#help"), ("K", "#settings")):
+        page.keyboard.press(key)
+        assert page.locator(window).is_visible(), "the buttons above the list name these keys"
+        page.keyboard.press("Escape")

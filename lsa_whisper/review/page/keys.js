@@ -17,7 +17,8 @@ function name(event) {
 }
 function writing(target) { return target.matches("textarea, select, input:not([type=checkbox])"); }
 document.addEventListener("keydown", async (event) => {
-  if (document.querySelector("dialog[open]") || document.getElementById("review").hidden && !comparing()) return;
+  const listing = document.getElementById("review").hidden && !comparing();  // of the files, with two buttons that have keys
+  if (document.querySelector("dialog[open]") || (listing && !["?", "K"].includes(event.key))) return;
   if (!comparing() && typingKey(event)) return;
   const control = event.ctrlKey || event.metaKey;
   if (writing(event.target)) {

@@ -46,5 +46,5 @@ export function doubt(utterance) {
 export function clock(ms) {
   if (ms === null || ms === undefined) return "";
   const s = Math.floor(ms / 1000), two = (n) => String(n).padStart(2, "0");
-  return `${s >= 3600 ? `${Math.floor(s / 3600)}:` : ""}${two(Math.floor(s / 60) % 60)}:${two(s % 60)}.${Math.floor(ms / 100) % 10}`;
+  return `${s >= 3600 ? `${Math.floor(s / 3600)}:` : ""}${two(Math.floor(s / 60) % 60)}:${decimal(`${two(s % 60)}.${Math.floor(ms / 100) % 10}`)}`;
 }
