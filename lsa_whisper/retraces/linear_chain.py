@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pycrfsuite
 
-from lsa_whisper.retraces.tables import Table
+from lsa_whisper.retraces.tables import NumberedNames, Table
 
 _MAX_WEIGHT = 1e3
 _AT_ONCE = 1024
@@ -36,7 +36,7 @@ class LinearChain:
             self.labels = [str(label) for label in weights["labels"]]
             self._transitions = _checked(weights["transitions"], (len(self.labels), len(self.labels)))
             features = weights["features"]
-            self._rows = {name: row for row, name in enumerate(features, start=1)}  # that of nothing is 0
+            self._names = NumberedNames(features)
             nothing = [0.0] * len(self.labels)
             self._weights = _checked([nothing, *features.values()], (len(features) + 1, len(self.labels)))
         except (KeyError, TypeError, AttributeError) as error:
@@ -47,10 +47,17 @@ class LinearChain:
         states: Matrix = np.zeros((count, len(self.labels)))
         for table in tables:
             sums = np.zeros((len(table.words), len(self.labels)))
-            for features, inverse in table.features():
-                rows = np.array([self._rows.get(name, 0) for name in features], dtype=np.int64)
-                sums += self._weights[rows[inverse]]
-            np.add.at(states, table.words, sums)
+            for rows in table.known(self._names):
+                (present,) = np.nonzero(rows > 0)
+                if 2 * len(present) > len(rows):
+                    sums += self._weights.take(rows, 0)
+                else:
+                    sums[present] += self._weights[rows[present]]
+            if table.own is not None:  # a row for each word
+                states += sums
+                continue
+            for label, values in enumerate(sums.T):
+                states[:, label] += np.bincount(table.words, values, count)
         return states
 
     def sums(self, words: Iterable[Iterable[str]]) -> Matrix:
@@ -60,7 +67,7 @@ class LinearChain:
         for features in words:
             starts.append(len(numbers))
             numbers.append(0)  # each word has the row of nothing
-            numbers += (self._rows[name] for name in features if name in self._rows)
+            numbers += filter(None, self._names.of(features))
         sums: Matrix = np.add.reduceat(self._weights[numbers], starts)
         return sums
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from string import Formatter
 from typing import NamedTuple
@@ -24,6 +25,8 @@ ABSENT = "(absent)"
 ONLY_IF = (ABSENT, "")
 """The values of a column that decides whether a feature is there."""
 _MAX_COUNTED = 1 << 20
+_PRIME = 1_048_573
+_REMEMBERED = 1 << 14  # texts whose numbers are kept, since many templates have the same ones
 
 
 class Template(NamedTuple):
@@ -76,6 +79,56 @@ class Column:
         return Column((*self.values, ABSENT), np.where(holds, self.indices, len(self.values)))
 
 
+class NumberedNames:
+    """The names that are known, numbered from 1.
+
+    Most names that are not known are told without spelling them out: by their bytes as a number, modulo a prime. The
+    number of two texts together is that of the first plus that of the second, shifted by the length of the first.
+    """
+
+    def __init__(self, names: Iterable[str]):
+        """Number the ``names``."""
+        self._numbers = {name: number for number, name in enumerate(names, start=1)}
+        self._may = np.zeros(_PRIME, dtype=bool)
+        self._may[[_number(name) for name in self._numbers]] = True
+
+    def of(self, names: Iterable[str]) -> list[int]:
+        """Return the numbers of ``names``; 0 for one that is not known."""
+        return [self._numbers.get(name, 0) for name in names]
+
+    def of_rows(self, name: str, gaps: Sequence[tuple[Sequence[str], Numbers]]) -> Numbers:
+        """Return the number of a template's ``name`` with the values of each row in its ``gaps``."""
+        (rows,) = np.nonzero(self._may_have(name, gaps))
+        numbers = np.zeros(len(gaps[0][1]), dtype=np.int64)
+        numbers[rows] = self.of(_spelled(name, [(values, indices[rows]) for values, indices in gaps]))
+        return numbers
+
+    def _may_have(self, name: str, gaps: Iterable[tuple[Sequence[str], Numbers]]) -> npt.NDArray[np.bool_]:
+        first, *literals = name.split("{}")
+        number, shift = map(np.array, _number_and_shift(first))
+        for (values, indices), literal in zip(gaps, literals, strict=True):
+            pairs = [_number_and_shift(value + literal) for value in values]
+            numbers, shifts = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+            number = (number + shift * numbers[indices]) % _PRIME
+            shift = shift * shifts[indices] % _PRIME
+        may: npt.NDArray[np.bool_] = self._may[number]
+        return may
+
+
+def _spelled(name: str, gaps: Iterable[tuple[Sequence[str], Numbers]]) -> list[str]:
+    texts = ([values[index] for index in indices.tolist()] for values, indices in gaps)
+    return [name.format(*values) for values in zip(*texts, strict=True)]
+
+
+def _number(text: str) -> int:
+    return int.from_bytes(text.encode(errors="replace"), "little") % _PRIME
+
+
+@lru_cache(_REMEMBERED)
+def _number_and_shift(text: str) -> tuple[int, int]:
+    return _number(text), pow(256, len(text.encode(errors="replace")), _PRIME)
+
+
 @dataclass(frozen=True)
 class Table:
     """Things that words have features of.
@@ -94,6 +147,16 @@ class Table:
 
     def features(self) -> Iterator[tuple[list[str], Numbers]]:
         """Yield, for each template, each feature that there is once, and which of them each row has."""
+        for name, gaps, inverse in self._combinations():
+            yield _spelled(name, gaps), inverse
+
+    def known(self, names: NumberedNames) -> Iterator[Numbers]:
+        """Yield, for each template, the number of each row's feature among ``names``; 0 for one that is not known."""
+        for name, gaps, inverse in self._combinations():
+            yield names.of_rows(name, gaps)[inverse]
+
+    def _combinations(self) -> Iterator[tuple[str, list[tuple[Sequence[str], Numbers]], Numbers]]:
+        """Yield, for each template, the values of its gaps, each combination once, and which of these each row has."""
         by_part: dict[tuple[str, int], Numbers] = {}
         for name, parts in self.templates:
             for part in parts:
@@ -101,11 +164,11 @@ class Table:
                     by_part[part] = self._indices(*part)
             columns = [(self.columns[part[0]].values, by_part[part]) for part in parts]
             codes, inverse = _different(columns)
-            gaps: list[list[str]] = []
+            gaps: list[tuple[Sequence[str], Numbers]] = []
             for values, _ in reversed(columns):
                 codes, indices = np.divmod(codes, len(values))
-                gaps.insert(0, [values[index] for index in indices.tolist()])
-            yield [name.format(*texts) for texts in zip(*gaps, strict=True)], inverse
+                gaps.insert(0, (values, indices))
+            yield name, gaps, inverse
 
     def _indices(self, column: str, place: int) -> Numbers:
         indices = self.columns[column].indices
