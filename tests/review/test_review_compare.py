@@ -62,13 +62,19 @@ def test_each_difference_is_taken_from_the_right_and_taken_back(visit, serve, ch
     assert not page.wrong
 
 
-def test_an_utterance_that_only_the_right_has_is_inserted_with_its_time(visit, serve, chromium, tmp_path):
+def comparing(visit, serve, chromium, tmp_path):
+    """Open the comparison of a transcript that lacks an utterance with one that has it."""
     path, other = visit / "test01.cha", tmp_path / "second.cha"
     other.write_bytes(path.read_bytes())
     differing(other, path)
     page = opened(chromium, serve(visit, "--compare", other))
     page.click("#compare-button")
     page.wait_for_selector("#pairs .pair")
+    return page, path, other
+
+
+def test_an_utterance_that_only_the_right_has_is_inserted_with_its_time(visit, serve, chromium, tmp_path):
+    page, path, other = comparing(visit, serve, chromium, tmp_path)
     for name in ("Next difference (n)", "Next difference (n)", "Next difference (n)", "Take right (Right arrow)"):
         page.get_by_role("button", name=name).click()
     settled(page)
@@ -81,12 +87,7 @@ def test_an_utterance_that_only_the_right_has_is_inserted_with_its_time(visit, s
 
 
 def test_keys_pressed_at_once_wait_for_the_edits_before_them(visit, serve, chromium, tmp_path):
-    path, other = visit / "test01.cha", tmp_path / "second.cha"
-    other.write_bytes(path.read_bytes())
-    differing(other, path)
-    page = opened(chromium, serve(visit, "--compare", other))
-    page.click("#compare-button")
-    page.wait_for_selector("#pairs .pair")
+    page, path, other = comparing(visit, serve, chromium, tmp_path)
     page.route("**/action", lambda route: (time.sleep(0.3), route.continue_()))
     for key in ("n", "n", "n", "ArrowRight", "Escape"):
         page.keyboard.press(key)
