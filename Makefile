@@ -41,7 +41,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no
 test: $(READY)
 	$(PYTEST) -m 'not slow' $(ARGS)
 
-# Properties of generated texts, with 10,000 examples each instead of the 100 of `make test`: a quarter of an hour on one core.
+# Properties of generated texts, with 10,000 new examples each instead of the same 100 of `make test`: a quarter of an hour.
 test-long: $(READY)
 	LSA_WHISPER_TEST_EXAMPLES=10000 $(PYTEST) -m hypothesis
 
