@@ -95,7 +95,7 @@ def test_speakers_and_other_rules_are_in_table_and_report(tmp_path):
     text = (tmp_path / "report" / "report.md").read_text("utf-8")
     assert "Speaker-attributed word errors" in text and "rules of Batchalign 2" in text
     lines = {line.split("  ")[0]: line.split()[-2:] for line in found.table().splitlines()}
-    errors = found.systems["heard"].speakers
+    errors = found.systems["heard"].total.speakers
     assert lines["cpWER"] == [f"{100 * errors.cp_errors / errors.cp_words:.1f}", "%"]
     again = evaluate(tmp_path / "reference", [tmp_path / "heard", tmp_path / "heard"], names=["a", "b"])
     assert str(again.differences[0]) == "a - b: +0.0 points", "one file has no interval"
