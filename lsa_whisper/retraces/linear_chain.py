@@ -105,27 +105,61 @@ class LinearChain:
         return _shares(_shares(forward) * _shares(backward))
 
 
-def weights_of(model: pycrfsuite.Tagger, digits: int = 4) -> dict[str, Any]:
-    """Return the weights of a model of python-crfsuite, ready for JSON; it tells six digits behind the point."""
+def weights_of(model: pycrfsuite.Tagger) -> dict[str, Any]:
+    """Return the weights of a model of python-crfsuite, ready for JSON."""
     info = model.info()
     labels = sorted(info.labels)
     features: dict[str, list[float]] = {}
     for (name, label), weight in sorted(info.state_features.items()):
-        features.setdefault(name, [0.0] * len(labels))[labels.index(label)] = round(weight, digits)
-    transitions = [[round(info.transitions.get((left, right), 0.0), digits) for right in labels] for left in labels]
+        features.setdefault(name, [0.0] * len(labels))[labels.index(label)] = round(weight, 4)
+    transitions = [[round(info.transitions.get((left, right), 0.0), 4) for right in labels] for left in labels]
     return {"labels": labels, "transitions": transitions, "features": features}
 
 
 def read_model(path: Path) -> LinearChain:
     """Return the model that python-crfsuite wrote to ``path``.
 
+    The file is read without the library, which tells the weights with six digits only, by way of a temporary file.
+
     Raises:
-        OSError: The file cannot be read.
-        ValueError: It is not a model.
+        ValueError: The file is missing or not a model.
     """
-    model = pycrfsuite.Tagger()
-    model.open(str(path))
-    return LinearChain(weights_of(model, digits=6))
+    try:
+        data = path.read_bytes()
+        weights, labels_at, names_at = np.frombuffer(data, "<u4", 3, _PLACES).tolist()
+        labels, names = _stored_names(data, labels_at), _stored_names(data, names_at)
+        transitions, features = np.zeros((len(labels), len(labels))), np.zeros((len(names), len(labels)))
+        for kind, source, label, weight in _stored_weights(data, weights):
+            (transitions if kind else features)[source, label] = weight
+    except (OSError, IndexError) as error:
+        raise ValueError(f"{path} is not a model") from error
+    return LinearChain(
+        {"labels": labels, "transitions": transitions, "features": dict(zip(names, features, strict=True))}
+    )
+
+
+_PLACES = 28
+"""Where in a file of CRFsuite it says where the weights are, the labels, and the names of features."""
+_INDEX = 16
+"""Where a table of names says how many it has, and where their places are."""
+
+
+def _stored_names(data: bytes, at: int) -> list[str]:
+    """Return the names in the table at ``at``, in the order of their numbers."""
+    count, index = np.frombuffer(data, "<u4", 2, at + _INDEX).tolist()
+    names = []
+    for place in np.frombuffer(data, "<u4", count, at + index).tolist():
+        _, size = np.frombuffer(data, "<u4", 2, at + place).tolist()
+        names.append(data[at + place + 8 : at + place + 8 + size].rstrip(b"\0").decode())
+    return names
+
+
+def _stored_weights(data: bytes, at: int) -> list[tuple[int, int, int, float]]:
+    """Return the weights in a file of CRFsuite: 1 for a transition, what it is from, its label, and the weight."""
+    _, count = np.frombuffer(data, "<u4", 2, at + 4)
+    fields = [("kind", "<u4"), ("source", "<u4"), ("label", "<u4"), ("weight", "<f8")]
+    rows: list[tuple[int, int, int, float]] = np.frombuffer(data, fields, count, at + 12).tolist()
+    return rows
 
 
 def _shares(values: Matrix) -> Matrix:

@@ -64,7 +64,7 @@ class Tagger:
         """
         try:
             self._model = read_model(path)
-        except (OSError, ValueError) as error:
+        except ValueError as error:
             raise LsaWhisperError(f"{path}: cannot load the retrace model; install lsa-whisper again") from error
 
     def probabilities(self, words: Sequence[SpokenWord]) -> list[WordProbabilities]:
