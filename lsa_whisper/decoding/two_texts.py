@@ -34,8 +34,9 @@ Of five minutes of real English (24 recordings of about 25 people, whisper-base 
 MIN_MISSING = 0.6
 """Mean probability of words of the second text, below which none of them is taken.
 
-Of the same speech, 21.1 to 21.2 % with 0.4 to 0.6, 21.7 with 0.65, 22.2 with 0.7. Of 3,549 words of other recordings,
-some of the same people, 806 are wrong with 0.4 and without a second text, 794 with 0.55, and 792 with 0.6."""
+Of the same speech, 21.1 to 21.2 % with 0.4 to 0.6, 21.7 with 0.65, 22.2 with 0.7 (in float32 21.3 with 0.55 and 21.4
+with 0.6, one word). Of 3,549 words of other recordings, some of the same people, 806 are wrong with 0.4 and without a
+second text, 794 with 0.55, and 792 with 0.6."""
 MARGIN = 0.05
 """By so much more probable are words of the first text that stay although the second has others in their place."""
 FINAL_MARKS = frozenset(".?!")
