@@ -6,8 +6,8 @@ Every program gets the same model, in float32 unless its name says otherwise. Al
 (faster-whisper: beams of five; openai-whisper and faster-whisper: other temperatures after a failure; batched: its own
 voice activity detection), but are told that the language is English. The clips are transcribed one by one, and joined
 in random order with a second of silence between them, until they last ``--minutes`` in all. A conversation of ten
-minutes is transcribed, too. Words are compared in lower case without punctuation; fillers count, but not in the
-conversation, whose transcript leaves most of them out.
+minutes is transcribed, too. Words are compared in lower case without punctuation, numbers in words; fillers count, but not in
+the conversation, whose transcript leaves most of them out.
 
 A lost (invented) passage is five or more missing (additional) words in a row; a loop is 1 to 8 words four or more times
 in a row where the reference has none.
@@ -43,6 +43,7 @@ from benchmarks import result
 from lsa_whisper import chat, checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.chat.filled_pauses import ALL_FILLERS
+from lsa_whisper.labels.numbers import spell_number
 from lsa_whisper.scoring.hallucination import RUN, find_word_loops
 from lsa_whisper.transcription import Transcriber
 from lsa_whisper.transcription.options import OptionChanges
@@ -50,6 +51,7 @@ from lsa_whisper.transcription.options import OptionChanges
 Program = Callable[[Path], str]
 PAUSE_S = 1.0
 TALK = "conversation"
+_ONE_SPELLING = {"ok": "okay", "alright": "all right"}
 UNHEARD_CHILDREN = ("01050", "01502")
 
 
@@ -173,12 +175,16 @@ def scores(program: str, model: Path, tasks: dict[str, dict[str, list[Clip]]]) -
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in lower case.
+    """Return the words of a text in lower case; numbers, *OK* and *alright* are spelled in one way.
 
-    >>> words("Well, it's -- um -- OK.")
-    ['well', "it's", 'um', 'ok']
+    CHAT has no digits, but other programs and the transcript of the conversation do: *39* is not two errors.
+
+    >>> words("Well, it's -- um -- OK, 39, alright.")
+    ['well', "it's", 'um', 'okay', 'thirty', 'nine', 'all', 'right']
     """
-    return re.findall(r"[a-z0-9]+(?:'[a-z]+)*", text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"))
+    found = re.findall(r"[a-z0-9]+(?:'[a-z]+)*", text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"))
+    spelled = (spell_number(word) if word.isdecimal() else _ONE_SPELLING.get(word, word) for word in found)
+    return " ".join(spelled).split()
 
 
 def clips(data: Path) -> dict[str, list[Clip]]:
