@@ -30,6 +30,13 @@ _TURKISH = re.compile(
     rf"(?:{_TURKISH_TENS}|{_TURKISH_DIGITS}|yüz|bin|mil(?:yon|yar))"
     rf"(?=(?:{_TURKISH_DIGITS}|{_TURKISH_TENS}|yüz|bin|mily)(?!c))"
 )
+_CENTURY = re.compile(
+    r"(?P<named>\b(?:siglo|segle|século|secolo|s|sec|séc) )(?P<before>X{2,3})\b"
+    r"|\b(?P<behind>X{2,3})(?= (?:wiek|век|століт|столет|secolo|stolet|eeuw|Jahrhundert|yüzyıl))",
+    re.IGNORECASE,
+)
+"""Roman numbers that CHAT reads as words that cannot be understood."""
+_CARDINAL_CENTURIES = ("spa", "cat", "por")
 _SEPARATORS = re.compile(r"[\s,.،-]+")
 
 
@@ -102,6 +109,23 @@ def _words(integer: str, form: str, language: str, inflection: tuple[tuple[str, 
     if chat_code(language) == "tur":  # num2words joins what is written apart
         words = _TURKISH.sub(r"\g<0> ", words)
     return _SEPARATORS.sub(" ", words).strip()
+
+
+def with_spelled_centuries(text: str, language: str) -> str:
+    """Return ``text`` with the Roman numbers *XX* and *XXX* of centuries as words.
+
+    >>> with_spelled_centuries("el siglo XX", "spa"), with_spelled_centuries("w XX wieku", "pol")
+    ('el siglo veinte', 'w dwudziesty wieku')
+    """
+    if "XX" not in text or not can_spell_numbers(language):
+        return text
+
+    def spelled(match: re.Match[str]) -> str:
+        number = str(10 * len(match["before"] or match["behind"]))
+        ordinal = language not in _CARDINAL_CENTURIES
+        return f"{match['named'] or ''}{spell_number(number, ordinal=ordinal, language=language)}"
+
+    return _CENTURY.sub(spelled, text)
 
 
 JOINER = "\u200d"

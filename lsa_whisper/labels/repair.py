@@ -10,8 +10,15 @@ from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.chat.scan import scan
 from lsa_whisper.labels.english_numbers import speak_english
 from lsa_whisper.labels.number_words import with_spoken_signs
-from lsa_whisper.labels.numbers import JOINER, NOT_NUMBERS, can_spell_numbers, spell_number, with_joined_runs
-from lsa_whisper.labels.other_numbers import speak_other, with_spelled_centuries
+from lsa_whisper.labels.numbers import (
+    JOINER,
+    NOT_NUMBERS,
+    can_spell_numbers,
+    spell_number,
+    with_joined_runs,
+    with_spelled_centuries,
+)
+from lsa_whisper.labels.other_numbers import speak_other
 from lsa_whisper.languages import chat_code
 
 _SPECIAL = re.compile(r"<\|[^|<>]*\|>|\x15")
@@ -38,7 +45,9 @@ _NAMED_MONEY = re.compile(
 _ENDLESS = re.compile(r"\d{40,}")
 """More digits than any number has: they are read one by one, which takes patterns of numbers long to find out."""
 _CLOCK_LETTERS = re.compile(r"\b([AaPp])\.([Mm])\b")
-_HYPHEN_BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_])(?<!\d[aApP][mM])(?<!\d [aApP][mM])(?<! [aApP] [mM])-(?='?\d)")
+_HYPHEN_BEFORE_NUMBER = re.compile(
+    r"(?<=[^\W\d_])(?<!\d[aApP][mM])(?<!\d [aApP][mM])(?<! [aApP] [mM])(?<!\d[tsnr][htd])-(?='?\d)"
+)
 _DOTS = re.compile(r"(?<![+(.])\.{2,}(?![)])|…")
 _NOT_SPELLING = re.compile(r"""[\x00-\x1f\x7f!"#$%&()*+,./;<=>?@\[\\\]_`{|}~–—«»¿¡•・…]""")
 """Characters that no word contains; the scanner has already removed spaces, terminators and brackets."""

@@ -20,17 +20,10 @@ from itertools import takewhile
 from pathlib import Path
 
 from lsa_whisper.formats.reading.conventions import Conventions
-from lsa_whisper.formats.reading.cues import milliseconds
+from lsa_whisper.formats.reading.cues import milliseconds, with_speakers_above
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.line_forms import chat_tiers, cut_before, in_one_form, with_colon, without_numbers
-from lsa_whisper.formats.reading.source import (
-    Source,
-    SpokenText,
-    shared_spans,
-    span_of_seconds,
-    with_speakers_above,
-    without_damaged_times,
-)
+from lsa_whisper.formats.reading.source import Source, SpokenText, shared_spans, span_of_seconds, without_damaged_times
 from lsa_whisper.formats.reading.tab_rows import read_rows
 from lsa_whisper.timespan import TimeSpan
 
@@ -276,10 +269,9 @@ def has_speaker_prefixes(texts: Sequence[str], conventions: Conventions) -> bool
     names = [match.group(1).strip() for match in prefixes if match]
     if any(name in conventions.speakers for name in names):
         return True
-    is_dialog = len(names) > len(set(names)) > 1 and 6 * len(names) > len(texts) and bool(_PREFIX.fullmatch(texts[0]))
-    if 2 * len(names) > len(texts) and len(names) > len(set(names)):
-        return True
-    return (2 * len(names) > len(texts) or is_dialog) and all(map(_looks_like_name, names))
+    most, again = 2 * len(names) > len(texts), len(names) > len(set(names))
+    is_dialog = again and len(set(names)) > 1 and 6 * len(names) > len(texts) and bool(_PREFIX.fullmatch(texts[0]))
+    return (most and again) or ((most or is_dialog) and all(map(_looks_like_name, names)))
 
 
 def _looks_like_name(name: str) -> bool:

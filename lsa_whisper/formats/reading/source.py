@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -107,15 +107,6 @@ def shared_spans(span: TimeSpan | None, texts: Sequence[str]) -> list[TimeSpan |
     ends = list(accumulate(len(text) for text in texts))
     bounds = [span.start_ms + round(span.duration_ms * at / max(ends[-1], 1)) for at in (0, *ends)]
     return [TimeSpan(start, end) for start, end in pairwise(bounds)]
-
-
-def with_speakers_above(turns: Iterable[SpokenText]) -> list[SpokenText]:
-    """Return ``turns``, of which those without a speaker go on with the speaker before them."""
-    speaker, named = "", []
-    for turn in turns:
-        speaker = turn.speaker or speaker
-        named.append(turn if turn.speaker else replace(turn, speaker=speaker))
-    return named
 
 
 _damaged: ContextVar[list[str] | None] = ContextVar("damaged", default=None)

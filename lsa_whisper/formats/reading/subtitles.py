@@ -24,12 +24,13 @@ from lsa_whisper.formats.reading.cues import (
     cues_in,
     milliseconds,
     with_colons,
+    with_speakers_above,
     without_repeated_lines,
 )
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.line_forms import UNKNOWN_SPEAKER, cut_before
 from lsa_whisper.formats.reading.plain import has_speaker_prefixes, split_speaker
-from lsa_whisper.formats.reading.source import Source, SpokenText, shared_spans, with_speakers_above
+from lsa_whisper.formats.reading.source import Source, SpokenText, shared_spans
 from lsa_whisper.formats.reading.tags import unescaped
 from lsa_whisper.timespan import TimeSpan
 
