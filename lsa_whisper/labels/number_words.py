@@ -131,13 +131,11 @@ UNITS = ("km/h", "km", "m", "cm", "mm", "kg", "g", "l", "ml", "min", "x", "Mio",
 _SIGNS = ("–", "+", "-", "x", "/", "=", "§", "§§", "/3", "/4")
 _SIGN_WORDS = {
     "deu": "bis plus minus mal durch gleich Paragraf Paragrafen drittel viertel Stundenkilometer Kilometer Meter "
-    "Zentimeter Millimeter Kilogramm Gramm Liter Milliliter Minuten mal Millionen|Million "
-    "Milliarden|Milliarde",
+    "Zentimeter Millimeter Kilogramm Gramm Liter Milliliter Minuten mal Millionen|Million Milliarden|Milliarde",
     "fra": "à plus moins fois divisé_par égale paragraphe paragraphes tiers_ quarts kilomètres_heure kilomètres mètres "
     "centimètres millimètres kilos grammes litres millilitres minutes fois_ millions milliards",
     "spa": "a más menos por entre igual_a párrafo párrafos tercios cuartos kilómetros_por_hora kilómetros metros "
-    "centímetros milímetros kilos gramos litros mililitros minutos veces|vez "
-    "millones|millón mil_millones",
+    "centímetros milímetros kilos gramos litros mililitros minutos veces|vez millones|millón mil_millones",
     "ita": "- più meno per diviso uguale paragrafo paragrafi terzi|terzo quarti|quarto chilometri_orari "
     "chilometri|chilometro metri|metro centimetri|centimetro millimetri|millimetro chili|chilo grammi|grammo "
     "litri|litro millilitri|millilitro minuti|minuto volte|volta milioni|milione miliardi|miliardo",

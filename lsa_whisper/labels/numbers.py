@@ -130,9 +130,24 @@ def with_spelled_centuries(text: str, language: str) -> str:
 
 JOINER = "\u200d"
 """Stands before and between the words of a number; English has no other use for it."""
+_ENDLESS = re.compile(r"\d{40,}")
+"""More digits than any number has: they are read one by one, which takes patterns of numbers long to find out."""
 _RUN = re.compile(rf"(?<!\S){JOINER}\S++(?:(?: ++{JOINER}\S++){{2,}}|(?: ++(?:bis|a|à) ++{JOINER}\S++)+)")
 _RETRACED = re.compile(rf"(?<![^\s<]){JOINER}([^\s<>]+) \[/")
 _REVISED = re.compile(rf"<([^<>]*{JOINER}[^<>]*)> \[/[/-]/?\]|(?<![^\s<])({JOINER}[^\s<>]+) \[/[/-]/?\]")
+
+
+def read_by_digit(text: str, language: str, spellings: dict[str, str] | None) -> str:
+    """Return ``text`` with rows of digits that no number has as the words of each digit."""
+
+    def spoken(match: re.Match[str]) -> str:
+        words = [spell_number(digit, language=language) for digit in match[0]]
+        token = JOINER + JOINER.join(words)
+        if spellings is not None:
+            spellings[token] = match[0]
+        return f" {' '.join(words) if spellings is None else token} "
+
+    return _ENDLESS.sub(spoken, text) if can_spell_numbers(language) else text
 
 
 def without_joiners(text: str) -> str:

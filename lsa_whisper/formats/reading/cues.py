@@ -77,11 +77,8 @@ def cues_in(text: str, notes: list[str]) -> list[Cue]:
 
 def with_speakers_above(turns: Iterable[SpokenText]) -> list[SpokenText]:
     """Return ``turns``, of which those without a speaker go on with the speaker before them."""
-    speaker, named = "", []
-    for turn in turns:
-        speaker = turn.speaker or speaker
-        named.append(turn if turn.speaker else replace(turn, speaker=speaker))
-    return named
+    speaker = ""
+    return [replace(turn, speaker=(speaker := turn.speaker or speaker)) for turn in turns]
 
 
 def printed_cues(text: str) -> str | None:
