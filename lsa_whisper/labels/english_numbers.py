@@ -32,7 +32,7 @@ _UNITS = {
     "km/h": "kilometer per hour", "kph": "kilometer per hour", "mph": "mile per hour", "km": "kilometer",
     "cm": "centimeter", "mm": "millimeter", "kg": "kilogram", "mg": "milligram", "ml": "milliliter", "lbs": "pound",
     "lb": "pound", "oz": "ounce", "ft": "foot", "hrs": "hour", "hr": "hour", "mins": "minute", "min": "minute",
-    "secs": "second", "sec": "second", "m": "meter", "g": "gram", "L": "liter",
+    "secs": "second", "sec": "second", "m": "meter", "g": "gram",
     "tbsp": "tablespoon", "GB": "gigabyte", "MB": "megabyte", "kHz": "kilohertz", "Hz": "hertz",
 }  # fmt: skip
 _UNIT = "|".join(map(re.escape, sorted(_UNITS, key=len, reverse=True)))
@@ -240,16 +240,16 @@ _RULES = tuple((frozenset(signs), re.compile(pattern), speak) for signs, pattern
     ("x×", rf"(?P<number>{_NUMBER})\s?[x×](?!\w|\s?[-+=\d]| (?:plu|equal)s)", lambda m: _counted(m['number'], 'time')),
     ("s", r"(?<![\w'’])(?<!\d[.,])['’]?(?P<digits>\d{1,4})['’]?s\b", _decade),
     ("'’", r"(?<![\w'’])['’](?P<year>\d\d)(?![\w'’])", lambda m: _oh(m["year"])),
-    ("", r"(?P<number>\d+(?:,\d{3})*)(?:st|nd|rd|th)\b", lambda m: ordinal(m["number"])),
     ("JFMASOND", rf"\b(?P<named>{_MONTHS}|Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec) "
-        r"(?P<day>[12]?\d|3[01])(?![\w.:/-]|,\d{3})",
+        r"(?P<day>[12]?\d|3[01])(?:st|nd|rd|th)?(?![\w.:/-]|,\d{3})",
         lambda m: f"{_FULL[m['named'][:3]]} {ordinal(m['day'])}"),
+    ("", r"(?P<number>\d+(?:,\d{3})*)(?:st|nd|rd|th)\b", lambda m: ordinal(m["number"])),
     ("-–", rf"{_BEFORE}(?<!\d-)(?P<first>{_NUMBER})\s?[-–]\s?(?P<last>{_NUMBER})(?![\w-])", _range),
     (":", rf"{_BEFORE}(?P<first>\d+):(?P<last>\d+)(?![\w:])",
         lambda m: f"{cardinal(m['first'])} to {cardinal(m['last'])}"),
     ("f", r"(?P<feet>\d+)\s?ft\.? (?P<number>\d+)\s?in\b",
         lambda m: f"{_counted(m['feet'], 'foot')} {_counted(m['number'], 'inch')}"),
-    ("", rf"(?P<number>{_NUMBER})\s?(?P<unit>{_UNIT}){_AFTER}(?:\.(?=,|\s+[a-z0-9]))?",
+    ("", rf"(?P<number>{_NUMBER})\s?(?P<unit>{_UNIT}){_AFTER}(?!['’])(?:\.(?=,|\s+[a-z0-9]))?",
         lambda m: _counted(m["number"], _UNITS[m["unit"]])),
     ("#N", r"(?P<sharp>#\s?|\bNo\.\s?)(?=\d)(?P<number>\d+)", lambda m: f"number {cardinal(m['number'])}"),
     ("+=x×÷", r"(?<=\d)\s?(?P<sign>[+=x×÷])\s?(?=\d)", lambda m: SIGNS[m["sign"]]),

@@ -45,7 +45,6 @@ _ALONE = re.compile(r"(?<=[^\W\d_][ '])(?:R?\$|[€£₽₴₺₪₹₩])(?!\w)"
 _NO_CENTS = re.compile(r"(?<=\d)[,.]-{1,2}(?!\S)")
 _MILLIONS = re.compile(r"\bmil(?!le\b)[lhi]\w+\Z")
 _OF = {"spa": " de", "por": " de", "ita": " di", "fra": " de"}
-"""Stands between a million and what it counts."""
 _MINUS = re.compile(r"(?<!\S)[-−](?=\d)")
 
 

@@ -273,10 +273,14 @@ CHARACTERS_THAT_MEAN_THE_SAME = [
     ),
     (
         "eng",
-        "On Jan. 5, 1990-95, H₂O, 5 million $.",
-        "on January fifth nineteen ninety to ninety five H two O five million dollars .",
+        "On Jan. 5, Feb. 3rd, 1990-95, H₂O, 5 million $.",
+        "on January fifth February third nineteen ninety to ninety five H two O five million dollars .",
     ),
-    ("eng", "He is a.k.a. Bob. A 100m of it.", "he is a k a Bob . a one hundred meters of it ."),
+    (
+        "eng",
+        "He is a.k.a. Bob, 3 L's. 5 m's in 100m of it.",
+        "he is a k a Bob three L's . five m's in one hundred meters of it .",
+    ),
     (
         "deu",
         "3,5 Mio. € um 15:30 h, 5,- €, #1, 2 Tsd. 500 v. Chr. war.",
