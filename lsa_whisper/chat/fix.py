@@ -15,7 +15,7 @@ from lsa_whisper.chat.scan import Token, scan
 
 _NAME = re.compile(r"(\ufeff?[@*%][^:\r\n\t]*):[ \t]*(?=[^\s])")
 _NO_COLON = re.compile(r"([@%][^:\r\n\t]+)\t+(?=\S)")
-_TABS = re.compile(r"(\r\n?|\n)?\t+")
+_TABS = re.compile(r"(\r\n?|\n)[ \t]+|\t+")
 _TIMES = re.compile(r"\d+_\d+")
 _AGE = re.compile(r"(\d{1,3})(?:;(?:(\d{1,2})(?:\.(\d{1,2})?)?)?)?")
 _HASH = {"#": "(.)", "##": "(..)", "###": "(...)"}
@@ -71,7 +71,7 @@ def _layout(raw: str) -> str:
         raw = _NO_COLON.sub(r"\1:\t", raw, count=1)
     match = _NAME.match(raw)
     head, rest = (f"{match[1]}:\t", raw[match.end() :]) if match else ("", raw)
-    return head + (_TABS.sub(lambda match: f"{match[1]}\t" if match[1] else " ", rest) if "\t" in rest else rest)
+    return head + _TABS.sub(lambda match: f"{match[1]}\t" if match[1] else " ", rest)
 
 
 def _header(name: str, raw: str, timed: bool) -> str:

@@ -12,7 +12,7 @@ from lsa_whisper.chat.model import Transcript
 from lsa_whisper.errors import ChatSyntaxError
 from lsa_whisper.system.text_encoding import decode_text
 
-_LOGICAL = re.compile(r"[^\r\n]*+(?:(?:\r\n?|\n)\t[^\r\n]*+)*(?:\r\n?|\n|\Z)")
+_LOGICAL = re.compile(r"[^\r\n]*+(?:(?:\r\n?|\n)(?:\t| +(?![@*%\s]))[^\r\n]*+)*(?:\r\n?|\n|\Z)")
 _MAIN = re.compile(r"\ufeff?\*([^:\s]+)[ \t]*:")
 _NEWLINE = re.compile(r"\r\n?|\n")
 
@@ -61,7 +61,10 @@ def _blocks(text: str, path: str | None, problems: list[Problem]) -> Iterator[Li
                 yield Line(raw, number)
             else:
                 tiers.append(Line(raw, number))
-        number += len(_NEWLINE.findall(raw)) if "\t" in raw or "\r" in raw else 1
+        if "\n " in raw or "\r " in raw:
+            lines = enumerate(_NEWLINE.split(raw), number)
+            problems += [_stray(line, " ", at, path) for at, line in lines if line[:1] == " " and at > number]
+        number += len(_NEWLINE.findall(raw)) if "\n" in raw[:-1] or "\r" in raw else 1
     if main:
         yield Utterance(main[0], main[1], tuple(tiers), main[2])
 

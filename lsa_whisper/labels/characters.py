@@ -7,7 +7,10 @@ import unicodedata
 
 _INVISIBLE = "\u00ad\u061c\u0640\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
 """Soft hyphens, signs of direction, blanks without width, and the stroke that makes Arabic words longer."""
-_WIDE = "".join(map(chr, (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B)))) + "％＋．＝＠＃＆"
+_WIDE = (
+    "".join(map(chr, (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))))
+    + "％＋．＝＠＃＆₀₁₂₃₄₅₆₇₈₉"
+)
 _COMPATIBLE = "".join(map(chr, (*range(0xFB00, 0xFB07), *range(0x2160, 0x2180), *range(0x2460, 0x2474))))
 """Ligatures (fi), Roman numbers and numbers in circles, each one character."""
 _CHARACTERS = str.maketrans(

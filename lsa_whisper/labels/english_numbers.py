@@ -16,6 +16,7 @@ from lsa_whisper.labels.numbers import JOINER, SIGNS, speak_signs, spell_number
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _BEFORE, _AFTER = r"(?<![\w.,:/])", r"(?![\w])"
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+_FULL = {month[:3]: month for month in _MONTHS.split("|")}
 _SCALES = {"k": "thousand", "m": "million", "mn": "million", "b": "billion", "bn": "billion", "t": "trillion"}
 _ARITHMETIC = {"+": "plus", "-": "minus", "x": "times", "/": "divided by", "=": "equals"}
 _MONEY = {"$": ("dollar", "cent"), "£": ("pound", "penny"), "€": ("euro", "cent"), "¥": ("yen", "sen")}
@@ -31,7 +32,8 @@ _UNITS = {
     "km/h": "kilometer per hour", "kph": "kilometer per hour", "mph": "mile per hour", "km": "kilometer",
     "cm": "centimeter", "mm": "millimeter", "kg": "kilogram", "mg": "milligram", "ml": "milliliter", "lbs": "pound",
     "lb": "pound", "oz": "ounce", "ft": "foot", "hrs": "hour", "hr": "hour", "mins": "minute", "min": "minute",
-    "secs": "second", "sec": "second", "GB": "gigabyte", "MB": "megabyte", "kHz": "kilohertz", "Hz": "hertz",
+    "secs": "second", "sec": "second", "m": "meter", "g": "gram",
+    "tbsp": "tablespoon", "GB": "gigabyte", "MB": "megabyte", "kHz": "kilohertz", "Hz": "hertz",
 }  # fmt: skip
 _UNIT = "|".join(map(re.escape, sorted(_UNITS, key=len, reverse=True)))
 _PHONE = (
@@ -165,7 +167,8 @@ def _time(match: re.Match[str]) -> str:
 
 def _range(match: re.Match[str]) -> str:
     first, last = match["first"], match["last"]
-    rising = float(first.replace(",", "")) < float(last.replace(",", ""))
+    whole = first[:2] + last if len(first) == 4 and len(last) == 2 else last  # 1990-95
+    rising = float(first.replace(",", "")) < float(whole.replace(",", ""))
     return f"{_number(first)}{' to' if rising else ''} {_number(last)}"
 
 
@@ -212,7 +215,8 @@ _RULES = tuple((frozenset(signs), re.compile(pattern), speak) for signs, pattern
     ("$£€¥", rf"(?P<article>(?<=\b[aA] )|(?<=\b[aA]n ))?(?P<land>US|CA|AU)?(?P<sign>{_CURRENCY})\s?"
         rf"(?P<amount>{_NUMBER}|\.\d\d)(?:\s?[-–]\s?{_CURRENCY}?(?P<until>{_NUMBER}))?(?:\s?(?P<scale>thousand|million|"
         r"billion|trillion|hundred)\b|(?P<short>[kKmMbBtT]n?)\b)?(?P<noun>(?= [a-z]))?", _money),
-    ("$£€", rf"(?P<amount>{_NUMBER})(?P<land>)(?P<until>)(?P<scale>)(?P<short>)\s?(?P<sign>[$£€])(?!\d)", _money),
+    ("$£€", rf"(?P<amount>{_NUMBER})(?P<land>)(?P<until>)(?P<short>)\s?(?P<scale>thousand|million|billion)?\s?"
+        r"(?P<sign>[$£€])(?!\d)", _money),
     ("¢", r"(?P<cents>\d+)\s?¢", lambda m: _counted(m["cents"], "cent")),
     ("%", rf"(?P<sign>(?<!\S)[-−+])?(?:(?P<first>{_NUMBER})\s?%?\s?[-–]\s?)?(?P<number>{_NUMBER})\s?%",
         lambda m: f"{_sign(m)} {_until(m)}{cardinal(m['number'])} percent"),
@@ -236,13 +240,16 @@ _RULES = tuple((frozenset(signs), re.compile(pattern), speak) for signs, pattern
     ("x×", rf"(?P<number>{_NUMBER})\s?[x×](?!\w|\s?[-+=\d]| (?:plu|equal)s)", lambda m: _counted(m['number'], 'time')),
     ("s", r"(?<![\w'’])(?<!\d[.,])['’]?(?P<digits>\d{1,4})['’]?s\b", _decade),
     ("'’", r"(?<![\w'’])['’](?P<year>\d\d)(?![\w'’])", lambda m: _oh(m["year"])),
+    ("JFMASOND", rf"\b(?P<named>{_MONTHS}|Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec) "
+        r"(?P<day>[12]?\d|3[01])(?:st|nd|rd|th)?(?![\w.:/-]|,\d{3})",
+        lambda m: f"{_FULL[m['named'][:3]]} {ordinal(m['day'])}"),
     ("", r"(?P<number>\d+(?:,\d{3})*)(?:st|nd|rd|th)\b", lambda m: ordinal(m["number"])),
-    ("JFMASOND", rf"(?<=\b)(?P<named>{_MONTHS}) (?P<day>[12]?\d|3[01])(?![\w.:/-]|,\d{{3}})",
-        lambda m: f"{m['named']} {ordinal(m['day'])}"),
-    ("-–", rf"{_BEFORE}(?P<first>{_NUMBER})\s?[-–]\s?(?P<last>{_NUMBER})(?![\w-])", _range),
+    ("-–", rf"{_BEFORE}(?<!\d-)(?P<first>{_NUMBER})\s?[-–]\s?(?P<last>{_NUMBER})(?![\w-])", _range),
     (":", rf"{_BEFORE}(?P<first>\d+):(?P<last>\d+)(?![\w:])",
         lambda m: f"{cardinal(m['first'])} to {cardinal(m['last'])}"),
-    ("", rf"(?P<number>{_NUMBER})\s?(?P<unit>{_UNIT}){_AFTER}(?:\.(?=,|\s+[a-z0-9]))?",
+    ("f", r"(?P<feet>\d+)\s?ft\.? (?P<number>\d+)\s?in\b",
+        lambda m: f"{_counted(m['feet'], 'foot')} {_counted(m['number'], 'inch')}"),
+    ("", rf"(?P<number>{_NUMBER})\s?(?P<unit>{_UNIT}){_AFTER}(?!['’])(?:\.(?=,|\s+[a-z0-9]))?",
         lambda m: _counted(m["number"], _UNITS[m["unit"]])),
     ("#N", r"(?P<sharp>#\s?|\bNo\.\s?)(?=\d)(?P<number>\d+)", lambda m: f"number {cardinal(m['number'])}"),
     ("+=x×÷", r"(?<=\d)\s?(?P<sign>[+=x×÷])\s?(?=\d)", lambda m: SIGNS[m["sign"]]),

@@ -42,7 +42,7 @@ def infer_all_marks(texts: Sequence[str], *, repetitions: bool, language: str = 
     return list(map(without_spelled_repeats, tiers))
 
 
-_SPELLED = re.compile(r"(?<!\S)[^\W\d_](?: (?:\[/\] )?[^\W\d_])+(?!\S)")
+_SPELLED = re.compile(r"(?<!\S)[^\W\d_](?: (?:\[//?\] )?[^\W\d_])+(?!\S)")
 _OTHER_WORD = re.compile(r"(?<!\S)([^\W\d_]{2,}) \[/\] ([^\W\d_]{2,})(?!\S)")
 
 
@@ -51,10 +51,10 @@ def without_spelled_repeats(text: str) -> str:
 
     >>> without_spelled_repeats("J [/] J Abrams"), without_spelled_repeats("I [/] I [/] I went")
     ('J J Abrams', 'I [/] I [/] I went')
-    >>> without_spelled_repeats("R and D at [/] AT and T")
-    'R and D at AT and T'
+    >>> without_spelled_repeats("R and D at [/] AT and T"), without_spelled_repeats("a [//] k a Bob")
+    ('R and D at AT and T', 'a k a Bob')
     """
-    if "[/]" not in text:
+    if "[/" not in text:
         return text
     text = _SPELLED.sub(_as_spelled, text)
     return _OTHER_WORD.sub(lambda hit: f"{hit[1]} {hit[2]}" if hit[1].isupper() != hit[2].isupper() else hit[0], text)
@@ -102,7 +102,9 @@ def is_filler(word: str, sounds: Set[str]) -> bool:
 
 
 def _as_spelled(run: re.Match[str]) -> str:
-    letters = run[0].replace("[/] ", "").split()
+    letters = [part for part in run[0].split() if part[0] != "["]
+    if "[//]" in run[0] and not {"I", "i", "A", "a", "O", "o"}.issuperset(letters):
+        return " ".join(letters)
     capital = all(map(str.isupper, letters)) and not {"I", "A", "Я"}.issuperset(letters)
     return " ".join(letters) if capital or {*letters} == {"μ"} or len({*letters} - {"I", "a"}) > 2 else run[0]
 

@@ -126,23 +126,24 @@ _LABELED = re.compile(
     r"(?i)\b(?:\wl|a[lo]|o|n.mer\w|cap.t\w+|p.gina|n.v\w+|fas.|grup\w+|equip\w+|canal.?|parte?|d.a|e\w+erc.\w+|t.m.) \Z"
 )
 """What stands before ``1`` where it is the number of a thing: *capítulo 1 trata de ...*"""
-UNITS = ("km/h", "km", "m", "cm", "mm", "kg", "g", "l", "ml", "min", "x")
-"""Units that are written out behind a number; ``3x`` is *three times*."""
+UNITS = ("km/h", "km", "m", "cm", "mm", "kg", "g", "l", "ml", "min", "x", "Mio", "Mrd")
+"""Units that are written out behind a number; ``3x`` is *three times*, ``mln`` is ``Mio``."""
 _SIGNS = ("–", "+", "-", "x", "/", "=", "§", "§§", "/3", "/4")
 _SIGN_WORDS = {
     "deu": "bis plus minus mal durch gleich Paragraf Paragrafen drittel viertel Stundenkilometer Kilometer Meter "
-    "Zentimeter Millimeter Kilogramm Gramm Liter Milliliter Minuten mal",
+    "Zentimeter Millimeter Kilogramm Gramm Liter Milliliter Minuten mal Millionen|Million Milliarden|Milliarde",
     "fra": "à plus moins fois divisé_par égale paragraphe paragraphes tiers_ quarts kilomètres_heure kilomètres mètres "
-    "centimètres millimètres kilos grammes litres millilitres minutes fois_",
+    "centimètres millimètres kilos grammes litres millilitres minutes fois_ millions milliards",
     "spa": "a más menos por entre igual_a párrafo párrafos tercios cuartos kilómetros_por_hora kilómetros metros "
-    "centímetros milímetros kilos gramos litros mililitros minutos veces|vez",
+    "centímetros milímetros kilos gramos litros mililitros minutos veces|vez millones|millón mil_millones",
     "ita": "- più meno per diviso uguale paragrafo paragrafi terzi|terzo quarti|quarto chilometri_orari "
     "chilometri|chilometro metri|metro centimetri|centimetro millimetri|millimetro chili|chilo grammi|grammo "
-    "litri|litro millilitri|millilitro minuti|minuto volte|volta",
+    "litri|litro millilitri|millilitro minuti|minuto volte|volta milioni|milione miliardi|miliardo",
     "nld": "tot plus min maal gedeeld_door is paragraaf paragrafen derde kwart kilometer_per_uur kilometer meter "
-    "centimeter millimeter kilo gram liter milliliter minuten|minuut keer",
+    "centimeter millimeter kilo gram liter milliliter minuten|minuut keer miljoen_ miljard",
     "por": "a mais menos vezes dividido_por igual_a parágrafo parágrafos terços quartos quilômetros_por_hora "
-    "quilômetros metros centímetros milímetros quilos gramas litros mililitros minutos vezes|vez",
+    "quilômetros metros centímetros milímetros quilos gramas litros mililitros minutos vezes|vez "
+    "milhões|milhão bilhões|bilhão",
 }
 """The words of :data:`_SIGNS` and :data:`UNITS`, ``_`` for a blank: of a range, of arithmetic, of what stands beside 5.
 
@@ -151,7 +152,8 @@ _ARITHMETIC = re.compile(r"(?<![\w.,/:])\d+(?:\s?[-−+×÷x*/:]\s?\d+)+\s?=\s?\
 _ALIKE = str.maketrans("−×*÷:", "-xx//")
 _TO = re.compile(r"(?<![\w.,/:)-])(?!0\d|\d{3}-\d{4})((\d{1,4})(?::[0-5]\d| ?h)?) ?[-–] ?(?=(\d{1,4})(?!\d|[.,/–-]\d))")
 _UNIT = re.compile(
-    r"(?<![\w.,/])(\d[\d.,]*)(?: ?(km/[hu]|[ckm]?m|k?g|m?l|min|x(?! ?[-+=\d]))|(?<=[1-3])(/[34]))(?![\w/²³'’]|[.,]\d)"
+    r"(?<![\w.,/])(\d[\d.,]*)(?: ?(km/[hu]|[ckm]?m|k?g|m?l|min|M(?:io|rd)|ml[nd]|x(?! ?[-+=\d]))"
+    r"|(?<=[1-3])(/[34]))(?![\w/²³'’]|[.,]\d)"
 )
 POINTS = {"spa": "punto", "ita": "punto", "por": "ponto", "fra": "point", "deu": "Punkt", "nld": "punt"}
 """The word for a decimal point, where it is not a comma."""
@@ -199,7 +201,8 @@ def with_spoken_signs(text: str, language: str) -> str:
     if language not in _SIGN_WORDS:
         return text
     spoken = [word.replace("_", " ") for word in _SIGN_WORDS[language].split()]
-    words, units = dict(zip(_SIGNS, spoken, strict=False)), dict(zip(("/3", "/4", *UNITS), spoken[-13:], strict=True))
+    words, units = dict(zip(_SIGNS, spoken, strict=False)), dict(zip(("/3", "/4", *UNITS), spoken[-15:], strict=True))
+    units |= {"mln": units["Mio"], "mld": units["Mrd"]}
     text = re.sub(r"(?<=\d) ?(?:EUR|Euro|euros?)\b(?!-)", " €", speak_arithmetic(text, words))
     text = re.sub(r"(§§?)\s?(?=\d)", lambda hit: f"{words[hit[1]]} ", text)
     text = _TO.sub(lambda hit: f"{hit[1]} {words['–']} " if int(hit[2]) < int(hit[3]) else hit[0], text)

@@ -30,6 +30,13 @@ _TURKISH = re.compile(
     rf"(?:{_TURKISH_TENS}|{_TURKISH_DIGITS}|yüz|bin|mil(?:yon|yar))"
     rf"(?=(?:{_TURKISH_DIGITS}|{_TURKISH_TENS}|yüz|bin|mily)(?!c))"
 )
+_CENTURY = re.compile(
+    r"(?P<named>\b(?:siglo|segle|século|secolo|s|sec|séc) )(?P<before>X{2,3})\b"
+    r"|\b(?P<behind>X{2,3})(?= (?:wiek|век|століт|столет|secolo|stolet|eeuw|Jahrhundert|yüzyıl))",
+    re.IGNORECASE,
+)
+"""Roman numbers that CHAT reads as words that cannot be understood."""
+_CARDINAL_CENTURIES = ("spa", "cat", "por")
 _SEPARATORS = re.compile(r"[\s,.،-]+")
 
 
@@ -104,11 +111,43 @@ def _words(integer: str, form: str, language: str, inflection: tuple[tuple[str, 
     return _SEPARATORS.sub(" ", words).strip()
 
 
+def with_spelled_centuries(text: str, language: str) -> str:
+    """Return ``text`` with the Roman numbers *XX* and *XXX* of centuries as words.
+
+    >>> with_spelled_centuries("el siglo XX", "spa"), with_spelled_centuries("w XX wieku", "pol")
+    ('el siglo veinte', 'w dwudziesty wieku')
+    """
+    if "XX" not in text or not can_spell_numbers(language):
+        return text
+
+    def spelled(match: re.Match[str]) -> str:
+        number = str(10 * len(match["before"] or match["behind"]))
+        ordinal = language not in _CARDINAL_CENTURIES
+        return f"{match['named'] or ''}{spell_number(number, ordinal=ordinal, language=language)}"
+
+    return _CENTURY.sub(spelled, text)
+
+
 JOINER = "\u200d"
 """Stands before and between the words of a number; English has no other use for it."""
+_ENDLESS = re.compile(r"\d{40,}")
+"""More digits than any number has: they are read one by one, which takes patterns of numbers long to find out."""
 _RUN = re.compile(rf"(?<!\S){JOINER}\S++(?:(?: ++{JOINER}\S++){{2,}}|(?: ++(?:bis|a|à) ++{JOINER}\S++)+)")
 _RETRACED = re.compile(rf"(?<![^\s<]){JOINER}([^\s<>]+) \[/")
 _REVISED = re.compile(rf"<([^<>]*{JOINER}[^<>]*)> \[/[/-]/?\]|(?<![^\s<])({JOINER}[^\s<>]+) \[/[/-]/?\]")
+
+
+def read_by_digit(text: str, language: str, spellings: dict[str, str] | None) -> str:
+    """Return ``text`` with rows of digits that no number has as the words of each digit."""
+
+    def spoken(match: re.Match[str]) -> str:
+        words = [spell_number(digit, language=language) for digit in match[0]]
+        token = JOINER + JOINER.join(words)
+        if spellings is not None:
+            spellings[token] = match[0]
+        return f" {' '.join(words) if spellings is None else token} "
+
+    return _ENDLESS.sub(spoken, text) if can_spell_numbers(language) else text
 
 
 def without_joiners(text: str) -> str:

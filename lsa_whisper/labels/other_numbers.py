@@ -40,18 +40,23 @@ _PHONE = (
     r")(?![A-Za-z\d-])"
 )
 """What begins with ``+``, zero or an area code in brackets, or has groups of digits that no number has."""
+_ALONE = re.compile(r"(?<=[^\W\d_][ '])(?:R?\$|[€£₽₴₺₪₹₩])(?!\w)")
+"""The sign of money behind a word: *5 millions €*."""
+_NO_CENTS = re.compile(r"(?<=\d)[,.]-{1,2}(?!\S)")
+_MILLIONS = re.compile(r"\bmil(?!le\b)[lhi]\w+\Z")
+_OF = {"spa": " de", "por": " de", "ita": " di", "fra": " de"}
 _MINUS = re.compile(r"(?<!\S)[-−](?=\d)")
 
 
 _ANY = re.compile(
     rf"{NOT_NUMBERS}|(?P<phone>{_PHONE})"
-    r"|(?<![\w.,:])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?![\d:])(?P<clock>\s*(?:Uhr|uur|heures)\b)?"
+    r"|(?<![\w.,:])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?![\d:])(?P<clock>\s*(?:Uhr|uur|heures)\b)?(?:\s?h\b)?"
     r"|(?<![\w.,:])(?P<bell>\d{1,2})\s?h(?:\s?(?P<past>[0-5]\d))?(?![^\W_])"
     rf"|(?P<before>R?\$|[€£¥₽₴₺₪₹₩])\s?{_amount('paid')}"
     rf"|{_amount('price')}\s?(?P<behind>R?\$|[€£¥₽₴₺₪₹₩])"
     rf"|%\s?{_amount('rate')}|{_amount('share')}\s?%"
     rf"|{_amount('warm')}\s?°\s?(?P<scale>[CF]\b)?"
-    r"|(?:№|\b[Nn]\.?[°º]\.?)\s?(?P<sharp>\d+)"
+    r"|(?:№|(?<!\S)#(?=\d)|\b[Nn]\.?[°º]\.?)\s?(?P<sharp>\d+)"
     r"|(?:(?P<ones>\d+)\s?)?(?P<half>½|(?<![\w/.,])1/2(?![\w/]|[.,]\d))"
     r"|(?<![\w.,-])(?P<decade>\d{1,4})(?=er(?:n|s)?\b)(?P<tens>ern?|ers)"
     r"|(?<![\w.,])(?P<place>\d{1,4})-(?P<case>го|му|ая|ый|ий|ой|ое|ые|ых|ыми|й|я|ю|е|м|х)(?!\w)"
@@ -75,16 +80,9 @@ _CHINESE_SIGNS = (
     (re.compile(r"(?<!\d)(\d{1,2}):([0-5]\d)(?![\d:])"), r"\1点\2分"),
     (re.compile(r"(?<=\d)\.(?=\d)"), "点"),
 )
-_CENTURY = re.compile(
-    r"(?P<named>\b(?:siglo|segle|século|secolo|s|sec|séc) )(?P<before>X{2,3})\b"
-    r"|\b(?P<behind>X{2,3})(?= (?:wiek|век|століт|столет|secolo|stolet|eeuw|Jahrhundert|yüzyıl))",
-    re.IGNORECASE,
-)
-"""Roman numbers that CHAT reads as words that cannot be understood."""
 _ROMANCE = ("cat", "ita", "por", "spa")
 _IS_RANK = re.compile(r"(?:10|[1-9])° [^\W\d_]")
 """*1° maggio*: the sign of a degree is easier to type than that of an ordinal number."""
-_CARDINAL_CENTURIES = ("spa", "cat", "por")
 _RUSSIAN_CASES: dict[str, dict[str, object]] = {
     "й": {}, "ый": {}, "ий": {}, "ой": {"case": "g", "gender": "f"}, "го": {"case": "g"}, "му": {"case": "d"},
     "м": {"case": "p"}, "я": {"gender": "f"}, "ая": {"gender": "f"}, "ю": {"case": "a", "gender": "f"},
@@ -122,6 +120,7 @@ def speak_other(text: str, language: str, spellings: dict[str, str] | None, *, p
     text = _CLOCK_POINT.sub(lambda match: f"{match['at'] or ''}{match['hour']}:{match['minute']}", text)
     if words.minus:
         text = _MINUS.sub(f" {words.minus} ", text)
+    text = _NO_CENTS.sub("", text)
     spells = can_spell_numbers(language)
     pieces, count, position = [], 0, 0
     for match in _ANY.finditer(text):
@@ -147,7 +146,8 @@ def speak_other(text: str, language: str, spellings: dict[str, str] | None, *, p
         token = JOINER + JOINER.join(parts)
         spellings[token] = text[match.start() : position].strip()
         pieces.append(f" {token} ")
-    return "".join([*pieces, text[position:]]), count
+    text = "".join([*pieces, text[position:]])
+    return _ALONE.sub(lambda sign: max(_units(sign[0], words)[:2], key=len), text), count
 
 
 def _speak_chinese(text: str) -> tuple[str, int]:
@@ -156,23 +156,6 @@ def _speak_chinese(text: str) -> tuple[str, int]:
         text, hits = pattern.subn(replacement, text)
         count += hits
     return text, count
-
-
-def with_spelled_centuries(text: str, language: str) -> str:
-    """Return ``text`` with the Roman numbers *XX* and *XXX* of centuries as words.
-
-    >>> with_spelled_centuries("el siglo XX", "spa"), with_spelled_centuries("w XX wieku", "pol")
-    ('el siglo veinte', 'w dwudziesty wieku')
-    """
-    if "XX" not in text or not can_spell_numbers(language):
-        return text
-
-    def spelled(match: re.Match[str]) -> str:
-        number = str(10 * len(match["before"] or match["behind"]))
-        ordinal = language not in _CARDINAL_CENTURIES
-        return f"{match['named'] or ''}{spell_number(number, ordinal=ordinal, language=language)}"
-
-    return _CENTURY.sub(spelled, text)
 
 
 def _number(digits: str, language: str) -> str:
@@ -193,7 +176,8 @@ def _words_of(match: re.Match[str], words: NumberWords, language: str) -> str:
         clock = words.clock or (match["clock"] or "")
         return f"{_hours(match['hour'], clock, number, language)} {number(str(minute)) if minute else ''}"
     if match["bell"]:
-        hours = _hours(match["bell"], HOURS.get(language, "h"), number, language)
+        unit = HOURS.get(language) or (words.clock if match["past"] else "") or "h"
+        hours = _hours(match["bell"], unit, number, language)
         return f"{hours} {number((match['past'] or '').lstrip('0'))}"
     if match["paid"] or match["price"]:
         return _money(match, words, number, language)
@@ -255,14 +239,21 @@ def _money(match: re.Match[str], words: NumberWords, number: Callable[[str], str
     name = "paid" if match["paid"] else "price"
     sign = match["before"] or match["behind"]
     amount, part = match[name], match[f"{name}_part"]
-    at = _CURRENCIES.index(sign) if sign in _CURRENCIES else len(_CURRENCIES)
-    unit = words.own[1] if sign == words.own[0] else words.money[at] if at < len(words.money) else sign
-    singular, plural, coins = [*unit.split("/"), "", ""][:3]
+    singular, plural, coins = _units(sign, words)
     if amount == "0" and part and coins:
         return f"{number(part)} {coins}"
     cents = f"{words.cents}{number(part.ljust(2, '0'))}" if part and int(part) else ""
     unit = singular if amount == "1" or not plural else plural
-    return f"{before_unit(unit, number(amount), language)} {unit}{cents}"
+    said = before_unit(unit, number(amount), language)
+    of = _OF.get(language, "") if _MILLIONS.search(said) else ""
+    return f"{said}{of} {unit}{cents}".replace(" de euros", " d'euros" if language == "fra" else " de euros")
+
+
+def _units(sign: str, words: NumberWords) -> list[str]:
+    """Return the words for one, for several and for the coins of the money that ``sign`` stands for."""
+    at = _CURRENCIES.index(sign) if sign in _CURRENCIES else len(_CURRENCIES)
+    unit = words.own[1] if sign == words.own[0] else words.money[at] if at < len(words.money) else sign
+    return [*unit.split("/"), "", ""][:3]
 
 
 def _nth(match: re.Match[str], language: str) -> str:

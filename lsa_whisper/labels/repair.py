@@ -10,8 +10,8 @@ from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.chat.scan import scan
 from lsa_whisper.labels.english_numbers import speak_english
 from lsa_whisper.labels.number_words import with_spoken_signs
-from lsa_whisper.labels.numbers import JOINER, NOT_NUMBERS, can_spell_numbers, spell_number, with_joined_runs
-from lsa_whisper.labels.other_numbers import speak_other, with_spelled_centuries
+from lsa_whisper.labels.numbers import JOINER, NOT_NUMBERS, read_by_digit, with_joined_runs, with_spelled_centuries
+from lsa_whisper.labels.other_numbers import speak_other
 from lsa_whisper.languages import chat_code
 
 _SPECIAL = re.compile(r"<\|[^|<>]*\|>|\x15")
@@ -35,10 +35,10 @@ _NAMED_MONEY = re.compile(
     r" (?:dollars?|bucks|pounds?|quid|euros?|pesos?|d[óo]lar(?:es)?|libras?|pfund)\b)"
 )
 """The sign in *$5 dollars*, whose words follow."""
-_ENDLESS = re.compile(r"\d{40,}")
-"""More digits than any number has: they are read one by one, which takes patterns of numbers long to find out."""
 _CLOCK_LETTERS = re.compile(r"\b([AaPp])\.([Mm])\b")
-_HYPHEN_BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_])(?<!\d[aApP][mM])(?<!\d [aApP][mM])(?<! [aApP] [mM])-(?='?\d)")
+_HYPHEN_BEFORE_NUMBER = re.compile(
+    r"(?<=[^\W\d_])(?<!\d[aApP][mM])(?<!\d [aApP][mM])(?<! [aApP] [mM])(?<!\d[tsnr][htd])-(?='?\d)"
+)
 _DOTS = re.compile(r"(?<![+(.])\.{2,}(?![)])|…")
 _NOT_SPELLING = re.compile(r"""[\x00-\x1f\x7f!"#$%&()*+,./;<=>?@\[\\\]_`{|}~–—«»¿¡•・…]""")
 """Characters that no word contains; the scanner has already removed spaces, terminators and brackets."""
@@ -93,23 +93,10 @@ def _with_signs_repaired(text: str, marks: bool, language: str) -> tuple[str, in
     return text, count
 
 
-def _read_by_digit(text: str, language: str, spellings: dict[str, str] | None) -> str:
-    return _ENDLESS.sub(lambda match: _digit_by_digit(match[0], language, spellings), text)
-
-
-def _digit_by_digit(digits: str, language: str, spellings: dict[str, str] | None) -> str:
-    words = {digit: spell_number(digit, language=language) for digit in set(digits)}
-    if spellings is None:
-        return f" {' '.join(map(words.__getitem__, digits))} "
-    token = JOINER + JOINER.join(map(words.__getitem__, digits))
-    spellings[token] = digits
-    return f" {token} "
-
-
 def _speak_english(text: str, count: int, marks: bool, spellings: dict[str, str] | None) -> tuple[str, int]:
     if not _SPOKEN_SIGN.search(text):
         return _CLOCK_LETTERS.sub(r"\1 \2", text), count
-    text = _read_by_digit(text, "eng", spellings)
+    text = read_by_digit(text, "eng", spellings)
     text = _HYPHEN_BEFORE_NUMBER.sub(" ", text)  # "pre-1982" is not cut off
     record: dict[str, str] = {} if spellings is None else spellings
     pieces, position = [], 0
@@ -130,8 +117,7 @@ def _speak_other(
         text = with_spoken_signs(with_spelled_centuries(text, language), language)
     if not _SPOKEN_SIGN.search(text):
         return text, count
-    if can_spell_numbers(language):
-        text = _HYPHEN_BEFORE_NUMBER.sub(" ", _read_by_digit(text, language, spellings))
+    text = _HYPHEN_BEFORE_NUMBER.sub(" ", read_by_digit(text, language, spellings))
     spoken, more = speak_other(text, language, spellings, plain=not marks)
     return (spoken if spellings is None else with_joined_runs(spoken, spellings)), count + more
 

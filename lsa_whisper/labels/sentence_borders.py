@@ -7,17 +7,19 @@ from collections.abc import Callable
 from functools import cache
 
 _NEVER = {
-    "eng": """Vol vol pp Mr Mrs Ms Dr Prof St Mt Rev Gen Col Capt Lt Sgt Sen Rep Gov Hon vs cf Messrs approx e.g i.e""",
+    "eng": """Vol vol pp Ft Mr Mrs Ms Dr Prof St Mt Rev Gen Col Capt Lt Sgt Sen Rep Gov Hon vs cf Messrs approx e.g
+        i.e""",
     "deu": """Hr Hrn Fr Dr Prof Dipl Ing St Str Nr Hausnr bzw bspw ca evtl exkl ggf inkl insb sog vgl zzgl Mio Mrd Tel
-        geb z.B d.h u.a o.ä i.d.R z.T u.U m.E s.o s.u v.a""",
-    "fra": "M MM Mme Mmes Mlle Dr Pr St Ste env p.ex c.-à-d",
+        geb Tsd z.B d.h u.a o.ä i.d.R z.T u.U m.E s.o s.u v.a""",
+    "fra": "M MM Mme Mmes Mlle Dr Pr St Ste env av apr p.ex c.-à-d",
     "spa": "Sr Sra Srta Sres Sras Dr Dra Prof Profa D Dña Lic Ing Arq Av Avda núm núms pág págs aprox tel p.ej",
     "ita": "sig Sig sigg Sigg sig.ra Sig.ra sig.na dott Dott dr Dr prof Prof avv Avv ing Ing S es pag p.es",
     "por": "Sr Sra Srs Sras D Dr Dra Prof Profa Sto Sta Exmo Exma Av tel pág p.ex",
-    "nld": "dhr Dhr mevr Mevr mw Mw dr Dr drs Drs prof Prof ir bijv bv nr ca d.w.z m.a.w o.a",
+    "nld": "dhr Dhr mevr Mevr mw Mw dr Dr drs Drs prof Prof St ir bijv bv nr ca d.w.z m.a.w o.a",
     "swe": "dr Dr prof nr ca kl Kl t.ex bl.a d.v.s",
     "dan": "dr Dr hr Hr fr Fr prof nr ca kl Kl f.eks bl.a d.v.s",
     "nor": "dr Dr prof nr ca kl Kl f.eks bl.a d.v.s",
+    "fin": "esim mm ns n klo",
     "pol": "dr Dr prof Prof mgr inż ul al pl św godz tel nr np tzn tj tzw m.in",
     "ces": "dr Dr MUDr prof Prof ing Ing mgr Mgr např tzv tj",
     "rus": "г гг ул пр проф акад доц им см ср напр тыс млн млрд т.е",
@@ -30,7 +32,7 @@ _NEVER = {
 }
 """These never end a sentence, not even where a segment ends: a name or a number follows."""
 _BEFORE_NUMBERS = {
-    "eng": "Apt Rs Ste ed Fig fig Figs Sec sec Ch ch Art art Eq No p",
+    "eng": "Apt apt ext pg nos Rs Ste ed Fig fig Figs Sec sec Ch ch Art art Eq No p",
     "deu": "Abb Abs Art Bd Kap Tab S",
     "fra": "art chap fig vol p",
     "spa": "art cap s fig vol p",
@@ -43,13 +45,13 @@ _BEFORE_NUMBERS = {
 """These end no sentence before a number."""
 _MAY = {
     "eng": """al etc Jr Sr Inc Ltd Co Corp Ave Blvd Rd a.m p.m A.M P.M Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun
-        Jan Feb Mar Apr Aug Sep Sept Oct Nov Dec""",
-    "deu": "usw etc u.s.w Jh Jhd Std Min Sek Mo Di Mi Do Sa So",
+        Jan Feb Mar Apr Aug Sep Sept Oct Nov Dec max min dept Dept est""",
+    "deu": "usw etc u.s.w v.Chr n.Chr Jh Jhd Std Min Sek Mo Di Mi Do Sa So",
     "fra": "etc",
     "spa": "etc Ud Uds Vd Vds a.C d.C a.m p.m EE.UU",
     "ita": "ecc a.C d.C",
     "por": "etc a.C d.C",
-    "nld": "enz etc",
+    "nld": "enz etc v.Chr n.Chr",
     "swe": "osv etc m.m",
     "dan": "osv etc m.m",
     "nor": "osv etc",

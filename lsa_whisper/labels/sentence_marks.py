@@ -245,12 +245,14 @@ def _abbreviation(core: str, before: str, following: str, language: str, *, name
     small = core[:1].lower() + core[1:]  # "P.ej." begins a sentence
     if core in _CLOCKS and language == "eng":
         return _ended(core, not following or capital)
-    if core in never_ending(language) or ("." in core and small in never_ending(language)):
+    if not never_ending(language).isdisjoint((core, small)):
         if before[-1:].isdigit() and begins_sentence(following, language):  # Russian 1984 г. Он
             return _Token(f"{core}.", ends=True)
         return _Token(_apart(core), ends=False)
     if core in ENGLISH_MONTHS and language == "eng" and following[:1].isdigit():
         return _Token(core, ends=False)
+    if core == "in" and language == "eng" and before[-1:].isdigit() and following[:1].islower():
+        return _Token("inch" if before == "1" else "inches", ends=False)
     before_number = core in before_numbers(language) or (language == "deu" and core.endswith("str"))  # Hauptstr. 5
     if before_number and (following[:1].isdigit() or _ROMAN.fullmatch(following)):
         return _Token(f"{core}." if core == "No" else core, ends=False)

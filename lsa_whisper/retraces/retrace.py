@@ -166,11 +166,12 @@ def _is_next_place(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
     """
     end = retrace.first + 2
     place = _texts_of(words, retrace.first, 2)
+    if [*map(word_class, place)] not in (["preposition", "determiner"], ["preposition", "possessive"]):
+        return False
     while end < len(words) and not words[end].cut_off and word_kind(words[end].text) in _NOUNS:
         end += 1
     again = retrace.code != "[/]" and retrace.last < end and place == _texts_of(words, end, 2)
-    is_place = [*map(word_class, place)] in (["preposition", "determiner"], ["preposition", "possessive"])
-    return again and is_place and retrace.confidence < _MIN_REFORMULATION
+    return again and retrace.confidence < _MIN_REFORMULATION
 
 
 def _is_discourse_marker(words: Sequence[SpokenWord], retrace: Retrace) -> bool:

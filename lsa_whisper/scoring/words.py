@@ -32,6 +32,7 @@ _WORD_MS = 250
 
 NON_WORDS = classes_of(Family.ASIDE)
 _RETRACES = classes_of(Family.RETRACE)
+_WRITTEN = re.compile(r"[^\s<>]+")
 _REVISION = re.compile(r"(?:<([^<>]*)>|(\S+)) \[/(?:/{1,2}|-)\]")
 
 
@@ -203,11 +204,17 @@ def mark_from_words(utterance: Utterance, language: str = "eng") -> Utterance:
     '&-um the [/] the dog &+fr frog .'
     """
     end = utterance.terminator or "."
+    items = [item for item in walk(utterance.tree.items) if isinstance(item, Word)]
+    codes = {item.text: [code for code in item.codes if code.startswith("[:")] for item in items}
+    coded = {
+        " ".join(read_word(text).verbatim): " ".join((text, *own)) for text, own in codes.items() if own or "(" in text
+    }
     for words in (_as_written(utterance), utterance.verbatim()):  # only the latter has the copies of [x 3]
         text = " ".join((*words, end))
         utterances = decode(text, Labels("verbatim"), speaker=utterance.speaker, language=language).utterances
         if len(utterances) == 1 and _bare(utterances[0].verbatim()) == _bare(utterance.verbatim()):
             text = _REVISION.sub(r"\1\2", utterances[0].text)
+            text = _WRITTEN.sub(lambda word: coded.get(word[0], word[0]), text) if coded else text
             marked = chat.utterance(utterance.speaker, text, utterance.span)
             return marked if has_disfluency_marks([marked]) else utterance
     return utterance

@@ -84,3 +84,12 @@ def test_no_word_of_a_real_transcript_changes(real_files):
 
 def test_a_recording_begins_at_zero():
     assert "*CHI:\tI go . \x150_30\x15\n" in fix("*CHI:\tI go . 0_30\n")
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_words_behind_spaces_are_of_the_line_above(newline):
+    text = "*CHI: I go\n  home .\n%com:\tit\n is\n*MOT:\tno .\n".replace("\n", newline)
+    assert [each.verbatim() for each in parse(text).utterances] == [["I", "go", "home"], ["no"]]
+    assert [found.line for found in check(parse(text)) if found.code == "stray-line"] == [2, 4]
+    assert "".join(block.raw for block in parse(fix(text)).blocks[2].tiers) == f"%com:\tit{newline}\tis{newline}"
+    assert f"*CHI:\tI go{newline}\thome ." in fix(text)

@@ -67,7 +67,7 @@ ENDS_OF_SENTENCES = [
     # abbreviations
     ("eng", "Fig. 3 and Sec. 2. A fig. It is.", "fig three and Sec two . a fig . it is ."),
     ("deu", "Ludwig XIV. war da. Auf S. 7, Abb. 3.", "Ludwig XIV war da . auf S sieben Abb drei ."),
-    ("deu", "5 Mio. Euro. Es waren 5 Mio. Die kamen.", "fünf Mio Euro . es waren fünf Mio . die kamen ."),
+    ("deu", "5 Mio. Euro. Es waren 5 Mio. Die kamen.", "fünf Millionen Euro . es waren fünf Millionen . die kamen ."),
     ("ita", "Mi piace, ad es. questo.", "mi piace ad es questo ."),
     ("spa", "Vino Vd. y se fue.", "vino Vd y se fue ."),
     ("pol", "O godz. 5 w 5 r. ktoś był. W 5 r. On był.", "o godz pięć w pięć r ktoś był . w pięć r . on był ."),
@@ -261,6 +261,40 @@ CHARACTERS_THAT_MEAN_THE_SAME = [
     ("eng", "C++ and C#. x² + y² = z.", "C plus-plus and C sharp . x squared plus y squared equals z ."),
     ("eng", "W/o it b/c I said so, w/ her.", "without it because I said so with her ."),
     ("eng", "60 Hz, ⅛ cup, 5⅝ at Apt. 4.", "sixty hertz one eighth cup five and five eighths at Apt four ."),
+    (
+        "eng",
+        "5 ft. 4 in. tall, 8 in. by 1 ft. of it. He let 5 in. So.",
+        "five feet four inches tall eight inches by one foot of it . he let five in . so .",
+    ),
+    (
+        "eng",
+        "1-2-3, call ext. 5, a max. of 9, May 5th-7th.",
+        "one two three call ext five a max of nine May fifth to seventh .",
+    ),
+    (
+        "eng",
+        "On Jan. 5, Feb. 3rd, 1990-95, H₂O, 5 million $.",
+        "on January fifth February third nineteen ninety to ninety five H two O five million dollars .",
+    ),
+    (
+        "eng",
+        "He is a.k.a. Bob, 3 L's. 5 m's in 100m of it.",
+        "he is a k a Bob three L's . five m's in one hundred meters of it .",
+    ),
+    (
+        "deu",
+        "3,5 Mio. € um 15:30 h, 5,- €, #1, 2 Tsd. 500 v. Chr. war.",
+        "drei Komma fünf Millionen Euro um fünfzehn Uhr dreißig fünf Euro Nummer eins zwei Tsd fünfhundert v Chr war .",
+    ),
+    (
+        "fra",
+        "3,5 millions d'€, 2 000 000 €, 500 av. J.-C. oui.",
+        "trois virgule cinq millions d'euros deux millions d'euros cinq cents av J C oui .",
+    ),
+    ("spa", "3.000.000 $ y 3 mil € a las 15:30 h.", "tres millones de dólares y tres mil euros a las quince treinta ."),
+    ("ita", "1 mld di euro.", "un miliardo di euro ."),
+    ("nld", "3 mln. euro aan St. Nicolaas.", "drie miljoen euro aan St Nicolaas ."),
+    ("fin", "Esim. tämä.", "esim tämä ."),
     ("eng", "See https://a.com/b?c=d&e now.", "see http a dot com slash b c d e now ."),
 ]
 

@@ -12,6 +12,7 @@ from lsa_whisper.retraces import add_retraces, mark_retraces
 from lsa_whisper.retraces.corpus_tagger import CorpusTagger
 from lsa_whisper.retraces.features import features
 from lsa_whisper.retraces.linear_chain import LinearChain, read_model, weights_of
+from lsa_whisper.retraces.retrace import find_retraces
 from lsa_whisper.retraces.tagger import Tagger, tagger_for
 from lsa_whisper.retraces.training import AnnotatedUtterance, corpus_weights, train
 from lsa_whisper.retraces.words import SpokenWord, marked_words, spoken_words
@@ -277,3 +278,15 @@ def test_plain_weights_give_the_probabilities_of_the_library(tmp_path):
 def test_weights_of_an_untrusted_file_are_checked(weights):
     with pytest.raises(ValueError, match=r"needed|convert"):
         CorpusTagger(weights, "eng")
+
+
+def test_long_utterances_take_time_by_their_length():
+    class Counted(list):
+        looked_at = 0
+
+        def __getitem__(self, at):
+            Counted.looked_at += 1
+            return super().__getitem__(at)
+
+    find_retraces(Counted(spoken_words("b " * 800 + ".")), tagger_for("eng"))
+    assert Counted.looked_at < 800 * 100  # by its square, it would be 320,000

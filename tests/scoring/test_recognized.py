@@ -240,3 +240,8 @@ def test_a_mark_elsewhere_leaves_an_unmarked_part_word_repetition_free_of_word_e
     for text in ("um yes .", "&-um yes ."):
         system = evaluated(tmp_path, ["b- b- ball .", text], ["↫b-b↫ball .", "&-um yes ."])
         assert (system.total.verbatim.errors, system.total.fluent.errors) == (0, 0)
+
+
+def test_marking_fillers_keeps_what_shortened_and_wrong_words_mean(tmp_path):
+    system = evaluated(tmp_path, ["um (be)cause he goed [: went] ."], ["&-um (be)cause he goed [: went] ."])
+    assert (system.total.verbatim.errors, system.total.fluent.errors) == (0, 0)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
 from lsa_whisper.formats.reading.names import PROPER_NAMES
+from lsa_whisper.formats.reading.source import SpokenText
 from lsa_whisper.formats.reading.tags import chat_of
 from lsa_whisper.timespan import TimeSpan
 
@@ -71,6 +73,12 @@ def cues_in(text: str, notes: list[str]) -> list[Cue]:
             cues.append(cue)
     notes += [f"{fault}: {_lines(places)}" for fault, places in faults.items()]
     return cues
+
+
+def with_speakers_above(turns: Iterable[SpokenText]) -> list[SpokenText]:
+    """Return ``turns``, of which those without a speaker go on with the speaker before them."""
+    speaker = ""
+    return [replace(turn, speaker=(speaker := turn.speaker or speaker)) for turn in turns]
 
 
 def printed_cues(text: str) -> str | None:

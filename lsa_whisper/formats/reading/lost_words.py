@@ -16,7 +16,7 @@ from lsa_whisper.labels.number_words import UNITS
 _WORD = re.compile(r"(?<![\w°£$€%])[^\W\d_]+(?:'[^\W\d_]+)*(?![^\W_])|(?<=_)[^\W\d_]+")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 """It joins two of these to one word of CHAT, as in *mm-hmm*."""
-_NO_WORDS = (*UNTRANSCRIBED, "xx", "yy", *UNITS, "h", "u", "hh", "hhh", "eur")
+_NO_WORDS = (*UNTRANSCRIBED, "xx", "yy", *map(str.lower, UNITS), "mln", "mld", "h", "u", "hh", "hhh", "eur")
 """Codes for what cannot be understood, the Roman numbers of centuries, and units, which are spelled out."""
 _SAME = str.maketrans("ı²³½¼¾⅓⅔⅛⅜⅝⅞⅕⅖⅗⅘⅙⅚", f"i{' ' * 17}")
 """Turkish letters without case, and signs that become words of their own."""

@@ -20,7 +20,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from lsa_whisper.formats.reading.conventions import Conventions
-from lsa_whisper.formats.reading.cues import milliseconds
+from lsa_whisper.formats.reading.cues import milliseconds, with_speakers_above
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.line_forms import chat_tiers, cut_before, in_one_form, with_colon, without_numbers
 from lsa_whisper.formats.reading.source import Source, SpokenText, shared_spans, span_of_seconds, without_damaged_times
@@ -236,7 +236,7 @@ def with_prefixes(spoken: list[SpokenText], conventions: Conventions) -> list[Sp
     if not has_speaker_prefixes([turn.text for turn in spoken], conventions):
         return spoken
     pairs = ((split_speaker(turn.text), turn) for turn in spoken)
-    return [replace(turn, speaker=name, text=text) for (name, text), turn in pairs]
+    return with_speakers_above(replace(turn, speaker=name, text=text) for (name, text), turn in pairs)
 
 
 _PREFIX = re.compile(
@@ -256,6 +256,8 @@ _ROLES = frozenset(["speaker", "person", "participant", "student", "child", "man
 def has_speaker_prefixes(texts: Sequence[str], conventions: Conventions) -> bool:
     """Return whether ``texts`` begin with speakers: most of them do, or the conventions name those that do.
 
+    Where turns have several lines, few do: then the first does, and there are two speakers, of whom one has more turns.
+
     >>> has_speaker_prefixes(["A: hi", "B: hello there", "A: bye"], Conventions())
     True
     >>> has_speaker_prefixes(["he did this: he ran", "and then", "home"], Conventions())
@@ -267,8 +269,9 @@ def has_speaker_prefixes(texts: Sequence[str], conventions: Conventions) -> bool
     names = [match.group(1).strip() for match in prefixes if match]
     if any(name in conventions.speakers for name in names):
         return True
-    enough = 2 * len(names) > len(texts)
-    return enough and (len(names) > len(set(names)) or all(map(_looks_like_name, names)))
+    most, again = 2 * len(names) > len(texts), len(names) > len(set(names))
+    is_dialog = again and len(set(names)) > 1 and 6 * len(names) > len(texts) and bool(_PREFIX.fullmatch(texts[0]))
+    return (most and again) or ((most or is_dialog) and all(map(_looks_like_name, names)))
 
 
 def _looks_like_name(name: str) -> bool:

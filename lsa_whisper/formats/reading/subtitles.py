@@ -24,6 +24,7 @@ from lsa_whisper.formats.reading.cues import (
     cues_in,
     milliseconds,
     with_colons,
+    with_speakers_above,
     without_repeated_lines,
 )
 from lsa_whisper.formats.reading.files import decode_bytes
@@ -95,7 +96,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     if has_names:
         names = {split_speaker(line)[0] for cue in cues for line in cue.lines if _NAME.match(line)}
         cues = [cue._replace(lines=cut_before(names, cue.lines)) for cue in cues]
-    speakers = bracketed_speakers(text for cue in cues if "[" in (text := "\n".join(cue.lines)) or "(" in text)
+    speakers = bracketed_speakers(words for cue in cues if "[" in (words := "\n".join(cue.lines)) or "(" in words)
     if speakers:
         cues = [cue._replace(lines=(with_colons("\n".join(cue.lines), speakers),)) for cue in cues]
         name = re.compile(rf"{name.pattern}|^\s*(?:{'|'.join(map(re.escape, speakers))}):(?=\s)", re.MULTILINE)
@@ -104,6 +105,8 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     count = sum(turn.speaker == SECOND_SPEAKER for turn in source.spoken)
     if count:
         source.notes.append(f"cues with a second speaker, whom the file does not name: {count}")
+    elif ((has_names and not speakers) or _VOICE.search(text)) and not UNKNOWN_SPEAKER.search(text):
+        source.spoken = with_speakers_above(source.spoken)  # Zoom and Teams name all, unlike subtitles
     return [source] if source.spoken else []
 
 

@@ -206,6 +206,14 @@ def test_names_stay_capital_at_the_beginning(infer_marks, tmp_path):
     assert said[4:] == ["dog food .", "Monday came .", f"{um} Sarah's here ."]
 
 
+def test_few_lines_of_long_turns_begin_with_names(tmp_path):
+    turns = "Ann: Hello, I was\ngoing home\nand fell.\nBob: Okay,\nso what?\nThen?\nAnn: No.\nI went.\nHome.\n"
+    assert [each.speaker for each in read(tmp_path, turns, "a.txt").transcript.utterances] == [
+        *["PAR0"] * 3, *["PAR1"] * 3, *["PAR0"] * 3]  # fmt: skip
+    alone = "Hello there.\nThis is a test.\nWarning: it is hot.\nI see.\nResult: it is cold.\nWarning: no.\n"
+    assert {each.speaker for each in read(tmp_path, alone, "b.txt").transcript.utterances} == {"PAR"}
+
+
 def test_capital_texts_tell_no_names(tmp_path):
     found = read(tmp_path, "The Big Dog.\nBig Dogs Ran.\n", "visit.txt")
     assert [each.text for each in found.transcript.utterances] == ["the Big Dog .", "big Dogs Ran ."]

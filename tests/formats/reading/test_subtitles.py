@@ -267,3 +267,16 @@ COMPOUNDS = {
 def test_a_compound_that_a_line_divides_is_one_word(text, tmp_path):
     found = [words for _, words, _ in said(read(tmp_path, f"{FIRST}{text}\n"))]
     assert [words.replace("<I am> [/] ", "I am ") for words in found] == [COMPOUNDS[text]]
+
+
+@pytest.mark.parametrize("name", ["{}: {}", "<v {}>{}</v>"])
+def test_meetings_name_a_speaker_once_for_several_cues(name, tmp_path):
+    texts = [
+        name.format("Ann Lee", "Hello."),
+        name.format("Bob", "Hi."),
+        "How are you?",
+        name.format("Ann Lee", "Fine."),
+    ]
+    cues = (f"{at}\n00:00:0{at}.000 --> 00:00:0{at}.900\n{text}\n" for at, text in enumerate(texts, 1))
+    found = read(tmp_path, "WEBVTT\n\n" + "\n".join(cues), name="a.vtt")
+    assert [who for who, *_ in said(found)] == ["PAR0", "PAR1", "PAR1", "PAR0"]
