@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from itertools import pairwise
 
 from lsa_whisper import chat
@@ -161,6 +161,46 @@ def with_colon(line: str) -> str:
     """
     match = _NAME_ALONE.match(line)
     return line if match is None or chat_of(match[1] or "") else f"{match[1] or match[2]}: {line[match.end() :]}"
+
+
+_BEGIN = re.compile(r"(?:\A|[.?!…][\"'”’»)]*\s+)[\"'“‘«(¿¡]*([^\W\d_])")
+_UNFINISHED = re.compile(r".*[\w,'’]")
+_MIN_MARKED, _MIN_FULL, _MIN_WIDTH = 0.8, 0.9, 40
+
+
+def unwrapped(lines: NumberedLines, has_name: Callable[[str], bool], notes: list[str]) -> list[tuple[int, str]]:
+    """Return ``lines``, of which those that end within a sentence are one with the next, and note it.
+
+    Such a line has no final mark, and the next one begins with a small letter; or with any, where lines are as long as
+    the page is wide. It has no speaker (``has_name``), and no empty line stands between. Where sentences seldom begin
+    with a capital letter, or paragraphs seldom end with a mark, each line is an utterance.
+
+    >>> unwrapped([(1, "Yes. Then we"), (2, "went home."), (4, "So"), (5, "Did you?")], lambda line: False, [])
+    [(1, 'Yes. Then we went home.'), (4, 'So'), (5, 'Did you?')]
+    """
+    begins = [
+        letter for letter in _BEGIN.findall("\n".join(line for _, line in lines)) if letter.upper() != letter.lower()
+    ]
+    width = max((len(line) for _, line in lines), default=0)
+    ends, pairs = [], {}
+    for at, ((number, line), (below, after)) in enumerate(pairwise([*lines, (-1, "")]), start=1):
+        unfinished = _UNFINISHED.fullmatch(line) is not None
+        if below - number != 1 or has_name(after):
+            ends.append(not unfinished)
+        elif unfinished and after[0].isalpha():
+            pairs[at] = len(line) + len(after.split()[0]) >= width
+    if any(sum(marked) < _MIN_MARKED * max(len(marked), 1) for marked in (ends, [*map(str.isupper, begins)])):
+        return list(lines)
+    wide = width >= _MIN_WIDTH and sum(pairs.values()) >= _MIN_FULL * len(pairs)
+    rows: list[tuple[int, str]] = []
+    for at, (number, line) in enumerate(lines):
+        if at in pairs and (line[0].islower() or (wide and pairs[at])):
+            rows[-1] = (rows[-1][0], f"{rows[-1][1]} {line}")
+        else:
+            rows.append((number, line))
+    if len(rows) < len(lines):
+        notes.append(f"lines that end within a sentence, which go on in the next one: {len(lines) - len(rows)}")
+    return rows
 
 
 _CHAT_TIERS = re.compile(r"\s*\*[A-Z][A-Z0-9]+:\s.*?^%[a-z]+:\s", re.DOTALL | re.MULTILINE)

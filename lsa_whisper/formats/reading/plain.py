@@ -1,4 +1,4 @@
-"""Plain text: one utterance a line, with or without the speaker before it (``NAME: text``), or turns with times.
+"""Plain text: an utterance or more a line, with or without the speaker before it (``NAME: text``), or turns with times.
 
 Turns have a line or a beginning with speaker and time, as Otter, Zoom, Teams and Rev write them:
 
@@ -19,10 +19,10 @@ from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
+from lsa_whisper.formats.reading import line_forms
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.cues import milliseconds, with_speakers_above
 from lsa_whisper.formats.reading.files import decode_bytes
-from lsa_whisper.formats.reading.line_forms import chat_tiers, cut_before, in_one_form, with_colon, without_numbers
 from lsa_whisper.formats.reading.source import Source, SpokenText, shared_spans, span_of_seconds, without_damaged_times
 from lsa_whisper.formats.reading.tab_rows import read_rows
 from lsa_whisper.timespan import TimeSpan
@@ -163,14 +163,16 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     text = decode_bytes(data, place)
     lines = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     source = Source(Path(place).stem)
-    if tiers := chat_tiers(_BULLET.sub(" \x15\\1_\\2\x15", text), place):
+    if tiers := line_forms.chat_tiers(_BULLET.sub(" \x15\\1_\\2\x15", text), place):
         source.spoken, source.notation = tiers, "chat"
         return [source]
     if read_rows(lines, place, source, conventions):
         return [source]
-    lines = in_one_form(lines)
+    lines = line_forms.in_one_form(lines)
     source.comments = [line for _, line in lines if _FOOTER.fullmatch(line)]
-    lines = without_numbers([(number, line) for number, line in lines if not _FOOTER.fullmatch(line)], source.notes)
+    lines = line_forms.without_numbers(
+        [(number, line) for number, line in lines if not _FOOTER.fullmatch(line)], source.notes
+    )
     source.spoken = turns_with_headers(lines, place)
     if not any(turn.speaker for turn in source.spoken):
         source.spoken = with_prefixes(source.spoken, conventions)
@@ -185,13 +187,14 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         return [source]
     has_names = has_speaker_prefixes([line for _, line in lines], conventions)
     if not has_names:
-        rows = [(number, with_colon(line)) for number, line in lines]
+        rows = [(number, line_forms.with_colon(line)) for number, line in lines]
         has_names = has_speaker_prefixes([line for _, line in rows], conventions)
         lines = rows if has_names else lines
     if has_names:
         lines = _without_slips(_without_preamble(lines, source))
         names = {split_speaker(line)[0] for _, line in lines}
-        lines = [(number, part) for number, line in lines for part in cut_before(names, [line])]
+        lines = [(number, part) for number, line in lines for part in line_forms.cut_before(names, [line])]
+    lines = line_forms.unwrapped(lines, lambda line: has_names and bool(split_speaker(line)[0]), source.notes)
     speaker = ""
     with without_damaged_times(source.notes):
         for number, line in lines:

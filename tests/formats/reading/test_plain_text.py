@@ -209,9 +209,49 @@ def test_names_stay_capital_at_the_beginning(infer_marks, tmp_path):
 def test_few_lines_of_long_turns_begin_with_names(tmp_path):
     turns = "Ann: Hello, I was\ngoing home\nand fell.\nBob: Okay,\nso what?\nThen?\nAnn: No.\nI went.\nHome.\n"
     assert [each.speaker for each in read(tmp_path, turns, "a.txt").transcript.utterances] == [
-        *["PAR0"] * 3, *["PAR1"] * 3, *["PAR0"] * 3]  # fmt: skip
+        "PAR0", *["PAR1"] * 2, *["PAR0"] * 3]  # fmt: skip
     alone = "Hello there.\nThis is a test.\nWarning: it is hot.\nI see.\nResult: it is cold.\nWarning: no.\n"
     assert {each.speaker for each in read(tmp_path, alone, "b.txt").transcript.utterances} == {"PAR"}
+
+
+WRAPPED = "I was going to the store and saw that they\nhad closed it. So I went home.\n{}Okay. What did you\ndo then?\n"
+
+
+@pytest.mark.parametrize("between", ["", "\n"])
+def test_lines_that_end_within_a_sentence_go_on_in_the_next_one(between, tmp_path):
+    found = read(tmp_path, WRAPPED.format(between), "a.txt")
+    assert [each.text for each in found.transcript.utterances] == [
+        "I was going to the store and saw that they had closed it .",
+        "so I went home .",
+        "okay .",
+        "what did you do then ?",
+    ]
+    assert "lines that end within a sentence, which go on in the next one: 2" in found.notes
+
+
+def test_full_lines_go_on_before_capitals(tmp_path):
+    text = "Ann: We wanted to see the whole old town with\nBob, and the market, and then the park there\nI like. So.\nBob: No.\nAnn: I go.\n"
+    found = read(tmp_path, text, "a.txt").transcript.utterances
+    assert [each.text for each in found] == [
+        "we wanted to see the whole old town with Bob and the market and then the park there I like .",
+        "so .",
+        "no .",
+        "I go .",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I want it\nit is big. No it\nis not\n",  # the last line has no mark
+        "i want it. yes\nit is mine\nno.\n",  # sentences begin with small letters
+        "I want it.\nI -\nwe go.\nYes...\nno.\n",  # broken off
+    ],
+)
+def test_other_lines_are_an_utterance_each(text, tmp_path):
+    found = read(tmp_path, text, "a.txt")
+    assert len(found.transcript.utterances) == text.count("\n") + text.count(". ")
+    assert not any("within a sentence" in note for note in found.notes)
 
 
 def test_capital_texts_tell_no_names(tmp_path):
