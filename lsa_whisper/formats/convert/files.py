@@ -55,6 +55,8 @@ def list_convertible(inputs: Sequence[Path], *, format: str, suffixes: Sequence[
             files += inside
         else:
             files.append(ConvertibleFile(path))
+    if not files:
+        raise FormatError("no transcript is named; name files or folders")
     return files
 
 
