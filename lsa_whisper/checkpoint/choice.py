@@ -178,7 +178,8 @@ def list_models() -> KnownModels:
 
 def _lines(model: KnownModel) -> Iterator[str]:
     facts = [f"labels {model.labels}"]
-    facts += [f"trained from {model.base}"] if model.base else []
+    shipped_one = model.name == str(shipped(NANO).absolute())  # what it was trained from is not shipped
+    facts += ["shipped with the program"] if shipped_one else [f"trained from {model.base}"] if model.base else []
     facts += [model.scores] if model.scores else []
     yield f"{'*' if model.is_chosen else ' '} {model.name}"
     yield f"    {'missing' if model.is_missing else '; '.join(facts)}"
