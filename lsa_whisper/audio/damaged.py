@@ -18,6 +18,9 @@ from lsa_whisper.timespan import TimeSpan
 _UNKNOWN = (0, 0xFFFFFFFF)  # sizes that programs write which do not know the length, or did not come to fill it in
 _MAX_CHUNKS = 1000  # before the audio; a hostile file could have millions
 _LAST_PAGE = 4  # flag in the header of an Ogg page
+_REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
+_DAMAGE = re.compile("Giving up resync|^damaged after")
+_MAX_PLACES = 5
 
 
 def missing_share(path: Path) -> float:
@@ -51,9 +54,6 @@ def missing_share(path: Path) -> float:
     return 0.0
 
 
-_REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
-
-
 def ogg_damage(path: Path) -> tuple[bool, bool]:
     """Return whether a page within an Ogg file (Vorbis, Opus) is damaged, and whether the last page is not there.
 
@@ -73,17 +73,8 @@ def ogg_damage(path: Path) -> tuple[bool, bool]:
         return file.tell() > len(head) > 0, not flags & _LAST_PAGE
 
 
-DAMAGED = "damaged after"
-"""Begins the message for a place where reading went on with the other library."""
-_MAX_PLACES = 5
-
-
 def remark(duration_s: float, header_s: float, breaks_off: bool, gaps: list[TimeSpan], messages: list[str]) -> str:
-    """Return what of a recording cannot be read, given its attributes; an empty text if nothing is known.
-
-    >>> remark(10.0, 10.0, False, [TimeSpan(5800, 7650)], [])
-    'no sound can be read from 5.80 to 7.65 s: silence stands there'
-    """
+    """Return what of a recording cannot be read, given its attributes; an empty text if nothing is known."""
     found = []
     if header_s > duration_s + (0.1 if breaks_off else 1):
         found.append(f"its header claims {header_s:.1f} s, and {duration_s:.1f} s of it can be read")
@@ -93,7 +84,7 @@ def remark(duration_s: float, header_s: float, breaks_off: bool, gaps: list[Time
         places = [f"{gap.start_ms / 1000:.2f} to {gap.end_ms / 1000:.2f} s" for gap in sorted(gaps)]
         more = f" and {len(places) - _MAX_PLACES} more places" if len(places) > _MAX_PLACES else ""
         found.append(f"no sound can be read from {', '.join(places[:_MAX_PLACES])}{more}: silence stands there")
-    if not found and any("Giving up resync" in message or DAMAGED in message for message in messages):
+    if not found and any(map(_DAMAGE.search, messages)):
         found.append(f"parts of the file are damaged, and {duration_s:.1f} s of sound can be read")
     return "; ".join(found)
 

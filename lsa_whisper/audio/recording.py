@@ -96,8 +96,7 @@ class Recording:
             raise AudioError(
                 f"{path}: cannot be opened ({error.strerror or error}); check the path and its permissions"
             ) from error
-        # libsndfile estimates the length of an mp3 without a Xing header from its first frame, and stops there or at
-        # damage.
+        # libsndfile estimates the length of an mp3 without a Xing header, and stops there or at damage.
         early = by_soundfile and by_soundfile.header_s > by_soundfile.duration_s + 0.1 and not by_soundfile.breaks_off
         by_av = _open_container(path) if estimated or lost_pages or early or not by_soundfile else None
         if by_soundfile:
@@ -245,7 +244,7 @@ def _read(recording: Recording, first: int, last: int) -> Iterator[Samples]:
             reason = str(error).removeprefix("Error : ").removesuffix(".")
             if decode == decoders[-1]:
                 raise _unreadable_error(recording, f"at {at / recording.rate_hz:.1f} s: {reason}") from error
-            recording.messages.append(f"{damaged.DAMAGED} {at / recording.rate_hz:.1f} s: {reason}")
+            recording.messages.append(f"damaged after {at / recording.rate_hz:.1f} s: {reason}")
     if last - at > MAX_MISSING_S * recording.rate_hz:
         raise _unreadable_error(recording, f"it breaks off at {at / recording.rate_hz:.1f} s")
 

@@ -25,7 +25,6 @@ from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.overview import overview_line
 from lsa_whisper.checkpoint.verification import is_local
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.system.files import path_of
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 
@@ -91,7 +90,7 @@ def merge(
         CheckpointError: The checkpoints do not fit together, the weights do not fit them, or one cannot be loaded;
             ``out`` is unchanged.
     """
-    names, out = [str(path) for path in checkpoints], path_of(out)
+    names, out = [str(path) for path in checkpoints], Path(out)
     shares = _shares(len(names), weights)
     _check_places(names, out)
     for name in names:

@@ -15,7 +15,6 @@ from lsa_whisper.errors import CheckpointError, CorpusError
 from lsa_whisper.scoring.align import UNALIGNED
 from lsa_whisper.scoring.wer import align_verbatim
 from lsa_whisper.scoring.words import file_words
-from lsa_whisper.system.files import path_of
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 from lsa_whisper.transcription.assembly.assemble import ScoredTranscript
@@ -81,7 +80,7 @@ def calibrate(
         CheckpointError: The model cannot be loaded, its confidences do not separate correct from incorrect words, or a
             calibration by the other sessions makes them worse; nothing is stored then.
     """
-    verify_changeable(model := path_of(model))
+    verify_changeable(model := Path(model))
     held_out, _ = discover(sessions)
     if not held_out:
         raise CorpusError(f"{sessions}: no transcript with its recording; name a folder of held-out sessions")

@@ -34,7 +34,6 @@ from lsa_whisper.labels import decode
 from lsa_whisper.languages import whisper_code
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.atomic_write import write_atomic
-from lsa_whisper.system.files import paths_of
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 from lsa_whisper.timespan import TimeSpan
@@ -118,7 +117,7 @@ def choose_heads(
             f"{settings}: does not exist; give the folder of a complete model (export merges an adapter)"
         )
     verify_changeable(settings.parent)
-    timed_windows = _windows(paths_of(corpus), checkpoint.load(model, weights=False).context_s)
+    timed_windows = _windows([Path(folder) for folder in corpus], checkpoint.load(model, weights=False).context_s)
     if not timed_windows:
         raise CorpusError("no utterance of the corpus has word times; give one whose transcripts have %wor")
     device, _ = resolve_device(device, "float32")
