@@ -20,6 +20,7 @@ from av.stream import Discard
 
 from lsa_whisper.audio.damaged import is_mp3
 from lsa_whisper.audio.samples import RATES_HZ, Samples, mono
+from lsa_whisper.timespan import TimeSpan
 
 av.logging.set_level(None)  # what FFmpeg says of damage is not for the terminal
 
@@ -45,6 +46,7 @@ _WITHOUT_LENGTH = ("mp3", "aac", "amr")  # the length is estimated from a bit ra
 _PREROLL_S = 0.5  # what a codec needs before the first sample that equals the same sample of a whole decode
 _GAP_S = 0.05  # shorter differences of time are rounding
 _MAX_GAP_S = 600.0  # a longer one is a false time, not silence
+_OPUS_PAUSE_S = 0.5  # Opus stores silence as gaps of up to 0.4 s
 _TAIL_S = 2.0
 
 _Frame = npt.NDArray[Any]
@@ -98,10 +100,13 @@ def _count(path: Path, first: int) -> int:
     return first + count if count else 0
 
 
-def decode_container(path: Path, first: int = 0, channel: int | None = None) -> Iterator[Samples]:
+def decode_container(
+    path: Path, first: int = 0, channel: int | None = None, gaps: list[TimeSpan] | None = None
+) -> Iterator[Samples]:
     """Yield the mono samples from frame ``first`` to the end at the file's own rate, in blocks of about one second.
 
-    Sound that begins later than the other streams, and gaps such as omitted silence, are filled with silence.
+    Sound that begins later than the other streams, and gaps such as omitted silence, are filled with silence
+    and appended to ``gaps``.
 
     Raises:
         Exception: One of ``ERRORS``.
@@ -109,7 +114,7 @@ def decode_container(path: Path, first: int = 0, channel: int | None = None) -> 
     with _sound(path) as (container, stream):
         pending: list[_Frame] = []
         count = 0
-        for at, samples in _fill_gaps(_frames(container, stream, first), stream.rate, first):
+        for at, samples in _fill_gaps(_frames(container, stream, first), stream, first, [] if gaps is None else gaps):
             pending.append(samples[max(0, first - at) :])
             count += len(pending[-1])
             if count >= stream.rate:
@@ -131,6 +136,8 @@ def _sound(path: Path) -> Iterator[tuple[Any, Any]]:
             if stream is None:
                 raise ValueError("it has no sound that can be decoded")
             stream.codec_context.thread_count = 1
+            if stream.codec_context.name == "flac":  # a damaged frame would be a burst of loud noise
+                stream.codec_context.options = {"err_detect": "crccheck+explode"}
             for other in container.streams:
                 if other is not stream:
                     other.discard = Discard.all
@@ -196,14 +203,20 @@ def _places(container: Any, stream: Any, frame: Any) -> Callable[[int], int]:
     return place
 
 
-def _fill_gaps(frames: Iterator[tuple[int | None, _Frame]], rate: int, first: int) -> Iterator[tuple[int, _Frame]]:
+def _fill_gaps(
+    frames: Iterator[tuple[int | None, _Frame]], stream: Any, first: int, gaps: list[TimeSpan]
+) -> Iterator[tuple[int, _Frame]]:
     """Yield the place and samples of each frame, with silence where there is a gap."""
     at: int | None = None
+    rate = stream.rate
+    told = rate * (_OPUS_PAUSE_S if stream.codec_context.name == "opus" else _GAP_S)
     for place, samples in frames:
         shortest = 0.0 if at is None else _GAP_S * rate
         at = min(first, place or 0) if at is None else at
         gap = 0 if place is None else place - at
         if shortest < gap < _MAX_GAP_S * rate:
+            span = TimeSpan(at * 1000 // rate, (at + gap) * 1000 // rate)
+            gaps += [span] if shortest and gap > told and span not in gaps else []
             for start in range(at, at + gap, rate):
                 shape = min(rate, at + gap - start), samples.shape[1]
                 yield start, np.full(shape, 128 if samples.dtype == np.uint8 else 0, samples.dtype)

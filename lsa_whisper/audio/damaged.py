@@ -8,14 +8,19 @@ import struct
 import sys
 import tempfile
 import threading
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from lsa_whisper.timespan import TimeSpan
+
 _UNKNOWN = (0, 0xFFFFFFFF)  # sizes that programs write which do not know the length, or did not come to fill it in
 _MAX_CHUNKS = 1000  # before the audio; a hostile file could have millions
-_MAX_PAGE_BYTES = 65_307  # bytes of an Ogg page
 _LAST_PAGE = 4  # flag in the header of an Ogg page
+_REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
+_DAMAGE = re.compile("Giving up resync|^damaged after")
+_MAX_PLACES = 5
 
 
 def missing_share(path: Path) -> float:
@@ -49,19 +54,39 @@ def missing_share(path: Path) -> float:
     return 0.0
 
 
-def is_ogg_cut_off(path: Path) -> bool:
-    """Return whether an Ogg file (Vorbis, Opus) ends without the page that is marked as the last, or within it."""
+def ogg_damage(path: Path) -> tuple[bool, bool]:
+    """Return whether a page within an Ogg file (Vorbis, Opus) is damaged, and whether the last page is not there.
+
+    libsndfile leaves a damaged page out, and all later sound is early. What follows the first one is not examined.
+    """
+    flags = _LAST_PAGE
     with path.open("rb") as file:
-        if file.read(4) != b"OggS":
-            return False
-        end = file.seek(0, os.SEEK_END)
-        file.seek(max(0, end - _MAX_PAGE_BYTES))
-        tail = file.read()
-    at = tail.rfind(b"OggS")
-    if at < 0 or len(tail) < at + 27:
-        return True
-    lengths = tail[at + 27 : at + 27 + tail[at + 26]]
-    return not tail[at + 5] & _LAST_PAGE or at + 27 + tail[at + 26] + sum(lengths) > len(tail)
+        while (head := file.read(27))[:4] == b"OggS":
+            lengths = file.read(head[26]) if len(head) == 27 else b""
+            page = head[:22] + bytes(4) + head[26:] + lengths + file.read(sum(lengths))
+            # Ogg's checksum is that of zlib with the bits in the other order.
+            checksum = (zlib.crc32(page.translate(_REVERSED), 0xFFFFFFFF) ^ 0xFFFFFFFF).to_bytes(4, "big")
+            intact = checksum.translate(_REVERSED) == head[22:26]
+            flags = head[5] if intact else 0
+            if not intact and file.read(1):
+                return True, False
+        return file.tell() > len(head) > 0, not flags & _LAST_PAGE
+
+
+def remark(duration_s: float, header_s: float, breaks_off: bool, gaps: list[TimeSpan], messages: list[str]) -> str:
+    """Return what of a recording cannot be read, given its attributes; an empty text if nothing is known."""
+    found = []
+    if header_s > duration_s + (0.1 if breaks_off else 1):
+        found.append(f"its header claims {header_s:.1f} s, and {duration_s:.1f} s of it can be read")
+    elif breaks_off:
+        found.append(f"it is cut off after {duration_s:.1f} s: the end of the file is missing")
+    if gaps:
+        places = [f"{gap.start_ms / 1000:.2f} to {gap.end_ms / 1000:.2f} s" for gap in sorted(gaps)]
+        more = f" and {len(places) - _MAX_PLACES} more places" if len(places) > _MAX_PLACES else ""
+        found.append(f"no sound can be read from {', '.join(places[:_MAX_PLACES])}{more}: silence stands there")
+    if not found and any(map(_DAMAGE.search, messages)):
+        found.append(f"parts of the file are damaged, and {duration_s:.1f} s of sound can be read")
+    return "; ".join(found)
 
 
 _MP3 = (b"ID3", b"\xff\xfb", b"\xff\xfa", b"\xff\xf3", b"\xff\xf2", b"\xff\xe3", b"\xff\xe2")

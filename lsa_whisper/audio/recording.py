@@ -12,8 +12,7 @@ import numpy.typing as npt
 import soundfile as sf
 import soxr
 
-from lsa_whisper.audio import container
-from lsa_whisper.audio.damaged import is_headerless_mp3, is_mp3, is_ogg_cut_off, keep_messages, missing_share
+from lsa_whisper.audio import container, damaged
 from lsa_whisper.audio.samples import MAX_MISSING_S, RATES_HZ, SAMPLE_RATE_HZ, Samples, cancelling_channel, mono
 from lsa_whisper.errors import AudioError
 from lsa_whisper.system.files import paths_of
@@ -43,6 +42,7 @@ class Recording:
         channel: The channel that is loaded, from 0; ``None`` for the mean of all.
         cancels: Whether the channels cancel each other in the mean, so that :meth:`open` chose the louder one.
         messages: What the decoder said about damage, as far as the file has been read.
+        gaps: Where no sound could be read, so that silence stands there, as far as the file has been read.
     """
 
     path: Path
@@ -55,16 +55,12 @@ class Recording:
     channel: int | None = None
     cancels: bool = False
     messages: list[str] = field(default_factory=list, compare=False, repr=False)
+    gaps: list[TimeSpan] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def remark(self) -> str:
         """A remark if audio is missing; otherwise empty."""
-        if self.header_s > self.duration_s + (0.1 if self.breaks_off else 1):
-            return f"its header claims {self.header_s:.1f} s, and {self.duration_s:.1f} s of it can be read"
-        if self.breaks_off:
-            return f"it is cut off after {self.duration_s:.1f} s: the end of the file is missing"
-        damaged = any("Giving up resync" in message for message in self.messages)
-        return f"parts of the file are damaged, and {self.duration_s:.1f} s of sound can be read" if damaged else ""
+        return damaged.remark(self.duration_s, self.header_s, self.breaks_off, self.gaps, self.messages)
 
     @classmethod
     def open(cls, path: Path | str, *, channel: int | None = None) -> Recording:
@@ -93,18 +89,20 @@ class Recording:
         try:
             _verify_file(path)
             messages: list[str] = []
-            with keep_messages(messages if is_mp3(path) else None):
+            with damaged.keep_messages(messages if damaged.is_mp3(path) else None):
                 by_soundfile = _open_soundfile(path)
-            if by_soundfile and not is_headerless_mp3(path):
-                return replace(by_soundfile, messages=messages)
+            estimated, (lost_pages, _) = damaged.is_headerless_mp3(path), damaged.ogg_damage(path)
         except OSError as error:
             raise AudioError(
                 f"{path}: cannot be opened ({error.strerror or error}); check the path and its permissions"
             ) from error
-        by_av = _open_container(path)
-        # libsndfile estimates the length of an mp3 without a Xing header from its first frame, and stops there.
-        if by_soundfile and (by_av is None or abs(by_av.duration_s - by_soundfile.duration_s) < 0.2):
-            return replace(by_soundfile, header_s=0.0, messages=messages)
+        # libsndfile estimates the length of an mp3 without a Xing header, and stops there or at damage.
+        early = by_soundfile and by_soundfile.header_s > by_soundfile.duration_s + 0.1 and not by_soundfile.breaks_off
+        by_av = _open_container(path) if estimated or lost_pages or early or not by_soundfile else None
+        if by_soundfile:
+            differs = by_av and (lost_pages or abs(by_av.duration_s - by_soundfile.duration_s) >= 0.2)
+            recording = by_av if by_av and differs else by_soundfile
+            return replace(recording, header_s=0.0 if estimated else by_soundfile.header_s, messages=messages)
         if by_av:
             return replace(by_av, messages=messages)
         raise AudioError(
@@ -180,10 +178,10 @@ def _open_soundfile(path: Path) -> Recording | None:
         return None
     if frames < 1:
         return None
-    missing = missing_share(path)
+    missing = damaged.missing_share(path)
     header_s = header_frames / rate / (1 - missing) if missing < 1 else header_frames / rate
     return Recording(
-        path, frames / rate, rate, channels, header_s=header_s, breaks_off=missing > 0 or is_ogg_cut_off(path)
+        path, frames / rate, rate, channels, header_s=header_s, breaks_off=missing > 0 or damaged.ogg_damage(path)[1]
     )
 
 
@@ -234,31 +232,35 @@ def _chunks(recording: Recording) -> Iterator[Samples]:
 def _read(recording: Recording, first: int, last: int) -> Iterator[Samples]:
     """Yield the frames from ``first`` to ``last`` at the file's own rate, in blocks."""
     at = first
-    try:
-        if recording.decoder == "soundfile":
-            blocks = _decode_soundfile(recording, first, last)
-        else:
-            blocks = container.decode_container(recording.path, first, recording.channel)
-        for block in blocks:
-            yield block[: last - at]
-            at += len(block)
-            if at >= last:
-                return
-    except (sf.LibsndfileError, *container.ERRORS) as error:
-        reason = str(error).removeprefix("Error : ").removesuffix(".")
-        raise _unreadable_error(recording, f"at {at / recording.rate_hz:.1f} s: {reason}") from error
+    decoders = (_decode_soundfile, _decode_container)[recording.decoder == "av" :]
+    for decode in decoders:  # PyAV goes on after a damaged part, where soundfile stops
+        try:
+            for block in decode(recording, at, last):
+                yield block[: last - at]
+                at += len(block)
+                if at >= last:
+                    return
+        except (sf.LibsndfileError, *container.ERRORS) as error:
+            reason = str(error).removeprefix("Error : ").removesuffix(".")
+            if decode == decoders[-1]:
+                raise _unreadable_error(recording, f"at {at / recording.rate_hz:.1f} s: {reason}") from error
+            recording.messages.append(f"damaged after {at / recording.rate_hz:.1f} s: {reason}")
     if last - at > MAX_MISSING_S * recording.rate_hz:
         raise _unreadable_error(recording, f"it breaks off at {at / recording.rate_hz:.1f} s")
 
 
+def _decode_container(recording: Recording, first: int, _: int) -> Iterator[Samples]:
+    return container.decode_container(recording.path, first, recording.channel, recording.gaps)
+
+
 def _decode_soundfile(recording: Recording, first: int, last: int) -> Iterator[Samples]:
-    messages = recording.messages if is_mp3(recording.path) else None
-    with keep_messages(messages):
+    messages = recording.messages if damaged.is_mp3(recording.path) else None
+    with damaged.keep_messages(messages):
         source = _sound_file(recording.path)
     with source as file:
         file.seek(first)
         for at in range(first, last, _BLOCK):
-            with keep_messages(messages):
+            with damaged.keep_messages(messages):
                 samples = mono(file.read(min(_BLOCK, last - at), dtype="float32"), recording.channel)
             if not len(samples):
                 return

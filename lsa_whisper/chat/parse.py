@@ -10,6 +10,7 @@ from lsa_whisper.chat.lines import Line, Problem
 from lsa_whisper.chat.main_tier import Utterance
 from lsa_whisper.chat.model import Transcript
 from lsa_whisper.errors import ChatSyntaxError
+from lsa_whisper.system.files import path_of
 from lsa_whisper.system.text_encoding import decode_text
 
 _LOGICAL = re.compile(r"[^\r\n]*+(?:(?:\r\n?|\n)(?:\t| +(?![@*%\s]))[^\r\n]*+)*(?:\r\n?|\n|\Z)")
@@ -85,7 +86,7 @@ def read(path: str | Path, *, strict: bool = False) -> Transcript:
     Raises:
         ChatSyntaxError: The file cannot be opened or is not text; or at the first problem, if ``strict``.
     """
-    source = Path(path)
+    source = path_of(path)
     try:
         # Reading a link to /dev/zero would never end.
         if source.exists() and not source.is_file() and not source.is_dir():

@@ -19,6 +19,7 @@ from lsa_whisper.checkpoint.user_settings import read_settings, settings_file, w
 from lsa_whisper.checkpoint.verification import is_converted, is_local, verify_checkpoint
 from lsa_whisper.checkpoint.whisper_constants import SHORT_NAMES
 from lsa_whisper.system import plain_json
+from lsa_whisper.system.files import path_of
 from lsa_whisper.system.machine import nvidia_driver
 from lsa_whisper.system.shipped import NANO, shipped
 from lsa_whisper.system.terminal import print_progress
@@ -100,7 +101,7 @@ def resolve_model(model: str | Path) -> str | Path:
     >>> resolve_model("openai/whisper-small"), resolve_model("large-v3")
     ('openai/whisper-small', 'openai/whisper-large-v3')
     """
-    if Path(model).exists():
+    if path_of(model).exists():
         return model
     return shipped(NANO) if str(model) in ("nano", NANO) else SHORT_NAMES.get(str(model), model)
 
@@ -177,7 +178,8 @@ def list_models() -> KnownModels:
 
 def _lines(model: KnownModel) -> Iterator[str]:
     facts = [f"labels {model.labels}"]
-    facts += [f"trained from {model.base}"] if model.base else []
+    shipped_one = model.name == str(shipped(NANO).absolute())  # what it was trained from is not shipped
+    facts += ["shipped with the program"] if shipped_one else [f"trained from {model.base}"] if model.base else []
     facts += [model.scores] if model.scores else []
     yield f"{'*' if model.is_chosen else ' '} {model.name}"
     yield f"    {'missing' if model.is_missing else '; '.join(facts)}"

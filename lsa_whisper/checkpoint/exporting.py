@@ -19,6 +19,7 @@ from lsa_whisper.checkpoint.saving import save
 from lsa_whisper.checkpoint.vocabulary import decoder_prompt
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.system import machine
+from lsa_whisper.system.files import path_of
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 
@@ -47,9 +48,9 @@ def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "h
         raise CheckpointError(f"cannot export to {to!r}: choose {', '.join(EXPORT_FORMATS)}")
     if to == "ggml" and dtype not in (None, GGML_DTYPE):
         raise CheckpointError(f"whisper.cpp computes in {GGML_DTYPE}, not in {dtype}; leave `dtype` out")
-    dtype, out = dtype or "float32", Path(out)
+    dtype, out = dtype or "float32", path_of(out)
     source = checkpoint.path if isinstance(checkpoint, Checkpoint) else checkpoint
-    if out.exists() and Path(source).resolve() == out.resolve():
+    if out.exists() and path_of(source).resolve() == out.resolve():
         raise CheckpointError(f"{out}: is the checkpoint itself, and would be replaced; choose another output folder")
     verify_replaceable(out)
     if to == "ct2":

@@ -13,6 +13,7 @@ from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json, verify_set
 from lsa_whisper.checkpoint.whisper_constants import SHORT_NAMES
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.labels import Labels
+from lsa_whisper.system.files import path_of
 
 METADATA_FILE = "lsa_whisper.json"
 CONTENT = (".json", ".safetensors", ".txt", ".bin")
@@ -32,7 +33,7 @@ def is_local(path: str | Path) -> bool:
     >>> is_local("runs/whisper-large-v3"), is_local("owner/model.safetensors")
     (True, True)
     """
-    if isinstance(path, Path) or Path(path).exists() or Path(path).suffix in CONTENT:
+    if isinstance(path, Path) or path_of(path).exists() or Path(path).suffix in CONTENT:
         return True
     if re.fullmatch(r"\w[\w.-]*/[\w.-]+", path) is None:
         return True

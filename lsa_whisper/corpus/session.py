@@ -18,7 +18,7 @@ from lsa_whisper.corpus.speaker_groups import SpeakerPattern
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
 from lsa_whisper.formats.reading import is_readable
 from lsa_whisper.manifest import SPLITS, is_unicode
-from lsa_whisper.system.files import FailedFile, list_files
+from lsa_whisper.system.files import FailedFile, list_files, path_of
 
 _AGE_NAME = re.compile(r"\d{5,6}[a-z]?")  # CHILDES names a session by the child's age: 020304 is 2;03.04
 _VISIT = re.compile(r"(?<=\d)[a-z]$")  # AphasiaBank's adler01a and adler01b are two visits of one person
@@ -84,7 +84,7 @@ def discover(
         CorpusError: The folder is missing, unreadable or without transcripts, or the card or pattern is invalid.
     """
     try:
-        sessions, skipped_files = _discover(Path(folder), Path(media) if media is not None else None, card)
+        sessions, skipped_files = _discover(path_of(folder), Path(media) if media is not None else None, card)
     except OSError as error:
         raise CorpusError(f"{folder}: cannot be opened ({error.strerror}); check path and permissions") from error
     return [

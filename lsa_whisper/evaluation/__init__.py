@@ -30,7 +30,7 @@ from lsa_whisper.scoring.speakers import require_meeteval
 from lsa_whisper.scoring.system import System
 from lsa_whisper.scoring.timing import COLLAR_MS
 from lsa_whisper.scoring.words import has_disfluency_marks, mark_from_words
-from lsa_whisper.system.files import paths_of
+from lsa_whisper.system.files import path_of, paths_of
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 
@@ -108,9 +108,9 @@ def evaluate(
         typed=verbatim_benchmark.MODE in as_,
         speakers=speaker_errors,
     )
-    hypotheses = paths_of(hypotheses)
-    files = pair_files(Path(reference), hypotheses, names)
-    evaluation = replace(_scored(Path(reference), files, samples, options, group), decide=decide)
+    hypotheses, reference = paths_of(hypotheses), path_of(reference)
+    files = pair_files(reference, hypotheses, names)
+    evaluation = replace(_scored(reference, files, samples, options, group), decide=decide)
     typed: list[tuple[str, object, object]] = [
         *(("--name", name, None) for name in names),
         ("-o", out, None),

@@ -19,7 +19,7 @@ from lsa_whisper.inspection.transcript_report import (
 )
 from lsa_whisper.manifest import SPLITS
 from lsa_whisper.page.language import check_page_language
-from lsa_whisper.system.files import FailedFile
+from lsa_whisper.system.files import FailedFile, path_of
 from lsa_whisper.system.umask import private_umask
 
 __all__ = ["inspect"]
@@ -74,7 +74,7 @@ def inspect(
         ManifestError: A manifest is malformed.
         LsaWhisperError: A repaired transcript cannot be written.
     """
-    path = Path(path)
+    path = path_of(path)
     check = check or fix
     check_page_language(page_language)
     try:

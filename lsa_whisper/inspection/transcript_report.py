@@ -197,7 +197,7 @@ def _as_csv(measures: dict[str, dict[str, dict[str, Any]]], drafts: Collection[s
     return text.getvalue()
 
 
-_HEAD = ("", "count", "per 100 words", "at the start", "words", "silence after it, ms: quartiles")
+_HEAD = ("", "count", "per 100 words", "at the start", "words each", "silence after it, ms: quartiles")
 
 
 def profile_report(files: Sequence[Path], json: bool) -> str:

@@ -24,7 +24,7 @@ from lsa_whisper.preparation.spliced_session import profile_of
 from lsa_whisper.preparation.statistics import Prepared
 from lsa_whisper.splice import read_profile
 from lsa_whisper.system.disk import disk_error_reason
-from lsa_whisper.system.files import FailedFile, paths_of
+from lsa_whisper.system.files import FailedFile, path_of, paths_of
 from lsa_whisper.system.lock import write_lock
 from lsa_whisper.system.own_files import own_folder
 from lsa_whisper.system.terminal import with_progress_bar
@@ -116,7 +116,7 @@ def prepare(
             split that has sessions has no usable utterance; or a transcript that is to be relabelled has no times.
         LsaWhisperError: ``labels`` is not a label style.
     """
-    style, out = Labels.from_name(labels), Path(out)
+    style, out = Labels.from_name(labels), path_of(out)
     options = PrepareOptions(
         labels=dataclasses.replace(style, roles=speaker_codes or style.roles),
         context_s=context_s,

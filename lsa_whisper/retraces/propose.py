@@ -24,7 +24,7 @@ from lsa_whisper.retraces.tagger import THRESHOLD, tagger_for
 from lsa_whisper.retraces.words import spoken_words
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.disk import convert_disk_errors
-from lsa_whisper.system.files import FailedFile, WithFailures
+from lsa_whisper.system.files import FailedFile, WithFailures, path_of, paths_of
 from lsa_whisper.system.own_files import read_own, verify_inside
 from lsa_whisper.system.terminal import counted
 from lsa_whisper.system.umask import private_umask
@@ -90,7 +90,7 @@ def mark(
     if not 0 < threshold < 1:
         raise LsaWhisperError(f"`threshold={threshold}`: choose a probability above 0 and below 1, such as {THRESHOLD}")
     files: list[MarkedFile] = []
-    sources, failed = _sources([Path(transcript) for transcript in transcripts], Path(out))
+    sources, failed = _sources(paths_of(transcripts), path_of(out))
     for source, name in sources:
         try:
             verify_inside(Path(out) / name, Path(out))
@@ -114,6 +114,8 @@ def _sources(transcripts: Sequence[Path], out: Path) -> tuple[list[tuple[Path, P
             raise LsaWhisperError(f"{transcript}: no .cha file in this folder; name the folder of the transcripts")
         sources += [(path, path.relative_to(transcript)) for path in inside]
         unreadable += skipped
+    if not sources and not unreadable:
+        raise LsaWhisperError("no transcript is named; name files or folders")
     return sources, unreadable
 
 

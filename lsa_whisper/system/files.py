@@ -51,6 +51,11 @@ def paths_of(places: Sequence[Path | str] | Path | str) -> list[Path]:
     return [Path(place) for place in listed]
 
 
+def path_of(place: Path | str) -> Path:
+    """Return a file or folder as a path; raise the errors of ``paths_of``."""
+    return paths_of([place])[0]
+
+
 class WithFailures:
     """What a command did with several inputs, where each has an output of its own; ``failed`` are those without one."""
 

@@ -111,6 +111,7 @@ def test_models_lists_chosen_trained_shipped_and_cached_ones(home):
     assert names == ["openai/whisper-tiny", str(trained), str(MODEL)]
     printed = CliRunner().invoke(main, ["models"]).output
     assert printed.startswith("* openai/whisper-tiny") and "WER 12 %" in printed and "labels chat" in printed
+    assert "labels chat; shipped with the program" in printed
 
 
 def test_a_model_that_has_gone_is_forgotten_unless_it_is_the_chosen_one(home):

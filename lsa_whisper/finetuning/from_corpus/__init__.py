@@ -33,6 +33,7 @@ from lsa_whisper.finetuning.from_corpus.plan import plan_recipe
 from lsa_whisper.finetuning.workload.dev_set import MIN_DEV_DISFLUENCIES, MIN_DEV_WORDS, decides, dev_size
 from lsa_whisper.preparation import prepare
 from lsa_whisper.system.atomic_write import write_atomic
+from lsa_whisper.system.files import path_of
 from lsa_whisper.system.terminal import counted, print_progress
 from lsa_whisper.system.umask import private_umask
 
@@ -121,7 +122,7 @@ def new_recipe(
         CorpusError: If the folder holds no data.
         RecipeError: If the file exists, the folder is not prepared, or nothing fits this machine.
     """
-    data, out, report = Path(data), Path(out), report or print_progress
+    data, out, report = path_of(data), path_of(out), report or print_progress
     if out.exists():
         raise RecipeError(f"{out}: exists already; name another file")
     if kind_of_source(data) is not SourceKind.PREPARED:
@@ -197,7 +198,7 @@ def kind_of_source(source: Path | str) -> SourceKind:
     Raises:
         CorpusError: If it is a folder without prepared data and without transcripts.
     """
-    folder = Path(source)
+    folder = path_of(source)
     if not folder.is_dir():
         return SourceKind.RECIPE
     if (folder / "train.jsonl").is_file() or next(folder.glob("train-*.parquet"), None) is not None:

@@ -23,7 +23,7 @@ from lsa_whisper.formats.reading import NOTATIONS, FoundTranscript, ReadingOptio
 from lsa_whisper.formats.reading.conventions import Conventions, read_conventions
 from lsa_whisper.labels import is_draft
 from lsa_whisper.languages import known_code
-from lsa_whisper.system.files import FailedFile, WithFailures
+from lsa_whisper.system.files import FailedFile, WithFailures, path_of, paths_of
 from lsa_whisper.system.process import without_collector
 from lsa_whisper.system.terminal import TerminalTable, render_text
 from lsa_whisper.system.umask import private_umask
@@ -125,7 +125,7 @@ def convert(
     _check(out, format, notation, speaker, headers)
     rules = read_conventions(conventions) if conventions else Conventions()
     options = ReadingOptions(known_code(language), speaker, notation, rules, infer_marks, headers)
-    files = list_convertible(inputs, format=format, suffixes=from_)
+    files = list_convertible(paths_of(inputs), format=format, suffixes=from_)
     converted, folder = Converted(Path(out)), OutputFolder(Path(out))
     for file in files:
         try:
@@ -147,7 +147,7 @@ def _check(out: Path, format: str, notation: str, speaker: str, headers: Path | 
         raise LsaWhisperError(f"`format={format}`: no such format; choose one of {', '.join(FORMAT_SUFFIXES)}")
     if notation not in NOTATIONS:
         raise LsaWhisperError(f"`notation={notation}`: no such notation; choose one of {', '.join(NOTATIONS)}")
-    if Path(out).exists() and not Path(out).is_dir():
+    if path_of(out).exists() and not Path(out).is_dir():
         raise LsaWhisperError(f"{out}: is a file; choose an output folder")
     if headers is not None and not Path(headers).exists():
         raise LsaWhisperError(f"{headers}: no such file or folder of headers; check the path")

@@ -34,8 +34,8 @@ class ConvertibleFile:
 def list_convertible(inputs: Sequence[Path], *, format: str, suffixes: Sequence[str] = ()) -> list[ConvertibleFile]:
     """Return the files of ``inputs``; of a meeting with one file for each speaker only the first.
 
-    CHAT files in folders are passed over when CHAT is written. ``suffixes`` are the extensions to read in folders, with
-    or without a dot.
+    CHAT files in folders are passed over when CHAT is written; else files beside a CHAT file of the same name are.
+    ``suffixes`` are the extensions to read in folders, with or without a dot.
 
     Raises:
         FormatError: An input is missing, or a folder has no readable file.
@@ -55,6 +55,8 @@ def list_convertible(inputs: Sequence[Path], *, format: str, suffixes: Sequence[
             files += inside
         else:
             files.append(ConvertibleFile(path))
+    if not files:
+        raise FormatError("no transcript is named; name files or folders")
     return files
 
 
@@ -68,6 +70,8 @@ def _inside(folder: Path, format: str, extensions: tuple[str, ...]) -> Iterator[
                 continue
             if not extensions and not _has_sign(path):
                 continue
+            if not (extensions or format == "cha" or path.suffix == ".cha") and f"{path.stem}.cha" in names:
+                continue  # transcribe writes other formats beside CHAT, which holds all that they do
             if path.name.lower().endswith(".words.xml"):
                 seen.update(nxt_files(path))
             yield ConvertibleFile(path, path.parent.relative_to(folder))

@@ -10,9 +10,11 @@ from pathlib import Path
 from lsa_whisper import chat
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Transcript
+from lsa_whisper.chat.codes import RECORD
 from lsa_whisper.decoding.confidences import confidences_path, load_calibration, write_confidences
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.labels.coverage import NOT_TRANSCRIBED
 from lsa_whisper.system import disk
 from lsa_whisper.system.atomic_write import remove_leftovers
 from lsa_whisper.system.lock import is_abandoned, write_lock
@@ -71,19 +73,11 @@ def transcribe_file(
             if diarizer:
                 diarizer.load(spec.device)
     elif not output.formats and not is_abandoned(target):  # nothing to write: review may have it open
-        return TranscribedFile(
-            recording.path,
-            target,
-            True,
-            _counts(chat.read(target)),
-            recording.remark,
-            messages=tuple(recording.messages),
-        )
+        return _outcome(recording, target, chat.read(target), finished=True)
     with disk.convert_disk_errors(target), write_lock(target):
         remove_leftovers(target, confidences_path(target))
         # Another call may have finished it while this one waited.
-        finished, note = is_finished(target, inputs, identity), recording.remark
-        if not finished:
+        if not (finished := is_finished(target, inputs, identity)):
             with _convert_out_of_memory(spec, recording.path):
                 turns = diarizer.turns(recording, spec.device) if diarizer else turns
                 if turns is not None and spec.options.named_roles:
@@ -91,10 +85,20 @@ def transcribe_file(
                 scored = spec.transcriber.transcribe_with_scores(
                     recording, progress=report, turns=turns, partial=PartialDecoding(target, inputs)
                 )
-            note = _write(scored, spec, recording, target, (inputs, identity))
+            _write(scored, spec, recording, target, (inputs, identity))
         transcript = chat.read(target)
         derived.write(transcript)
         PartialDecoding(target, inputs).remove()
+    return _outcome(recording, target, transcript, finished)
+
+
+_NO_REMARK = ("transcribed by ", NOT_TRANSCRIBED, RECORD)
+
+
+def _outcome(recording: Recording, target: Path, transcript: Transcript, finished: bool) -> TranscribedFile:
+    """Return what is told of a transcript: the remarks in its header, also where an earlier call wrote it."""
+    comments = [" ".join(line.value.split()) for line in transcript.headers if line.name == "@Comment"]
+    note = "; ".join(dict.fromkeys(text for text in comments if not text.startswith(_NO_REMARK)))
     messages = tuple(recording.messages)
     return TranscribedFile(recording.path, target, finished, _counts(transcript), note, messages=messages)
 
@@ -125,13 +129,12 @@ def _write(
     recording: Recording,
     target: Path,
     made_from: tuple[str, RecordingIdentity],
-) -> str:
-    """Write the transcript and return remarks on the recording and its decoding."""
+) -> None:
+    """Write the transcript and its confidences."""
     # The confidences are written first, because a transcript that exists counts as finished.
     calibration = load_calibration(spec.model)
     write_confidences(confidences_of(scored, recording.path.name, calibration), confidences_path(target))
     chat.write(add_provenance(scored.transcript, *made_from), target)
-    return "; ".join(dict.fromkeys(scored.remarks))
 
 
 @contextmanager

@@ -36,6 +36,17 @@ def test_a_folder_keeps_its_structure(folder, tmp_path):
     assert "converted" in done.table()
 
 
+def test_beside_chat_its_derived_files_are_not_read(folder, tmp_path):
+    """As after ``transcribe --format srt,eaf``."""
+    convert([folder], folder)
+    (folder / "Two.TextGrid").write_text("no interval tier")
+    convert([folder / "two.cha"], folder, format="srt")
+    done = convert([folder], tmp_path / "out", format="txt")
+    assert [failed.path.name for failed in done.failed] == ["Two.TextGrid"]
+    assert sorted(path.name for path in done.files) == ["one.txt", "two.txt"]
+    assert "um" in (tmp_path / "out" / "two.txt").read_text()
+
+
 def test_pages_and_tables_in_a_folder_are_passed_over(folder, tmp_path):
     (folder / "report.html").write_text("<p>not a transcript</p>")
     (folder / "participants.tsv").write_text("id\tage\n1\t4\n")
