@@ -110,7 +110,7 @@ def test_single_words_that_any_recording_has_do_not_make_a_transcript_its_own():
     assert aligned.matches.alignment.equal.sum() == 5 and is_misfit(said, aligned)
 
 
-@pytest.mark.slow(1)
+@pytest.mark.slow(minutes=0.5)
 def test_the_real_whisper_hears_what_does_not_belong_together(tmp_path):
     if not (SHARED / "whisper" / "base").is_dir():
         pytest.skip("the real whisper-base is not beside this checkout")

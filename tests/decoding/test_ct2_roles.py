@@ -118,7 +118,7 @@ def proposals(monkeypatch, set_threads):
     return asked
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=1)
 def test_random_weights_give_the_same_text_in_both_engines(tiny_with_roles, tmp_path):
     texts, decoded, silent = [], 0, 0
     for seed in SEEDS:

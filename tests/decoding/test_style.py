@@ -135,7 +135,7 @@ def test_training_labels_stand_behind_the_prompt_without_loss(prompted):
     assert encoder.max_tokens("uh yes.") >= len(encoder.encode("uh yes.")[0])
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=0.5)
 @pytest.mark.skipif(not (SHARED / "whisper" / "base").exists(), reason="OpenAI's base is not beside the project")
 @pytest.mark.parametrize("engine", ["transformers", "ct2"])
 def test_openais_base_writes_the_fillers_of_a_real_person(engine, monkeypatch, tmp_path):

@@ -103,7 +103,7 @@ def test_an_excerpt_of_python_is_valid(block):
     compile(block.code, str(block), "exec")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=0.3)
 @pytest.mark.parametrize("page", RUN_PAGES)
 def test_the_commands_of_a_page_work(page, tmp_path):
     for folder in OURS:

@@ -17,7 +17,7 @@ def test_there_are_examples_of_every_kind():
     assert len(EXAMPLES) == 6
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=0.5)
 def test_the_examples_of_the_python_page_run(tmp_path):
     for folder in ("corpora", "models"):
         (tmp_path / folder).symlink_to(ROOT / folder)

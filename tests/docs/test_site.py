@@ -9,7 +9,7 @@ import sys
 import pytest
 from pages import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(minutes=0.4)
 SEEN = (
     "index",
     "tutorial",

@@ -23,7 +23,7 @@ DATA = Path("../shared/data").resolve()
 BODY = DATA / "whisper" / "tiny.en-relearned-2"
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.slow(minutes=0.4),
     pytest.mark.skipif(not BODY.exists(), reason="the real recording and model are not beside the project"),
 ]
 

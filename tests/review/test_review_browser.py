@@ -210,11 +210,11 @@ def test_a_draft_is_corrected_to_the_reference_by_keyboard_alone(name, serve, ch
     assert path.read_bytes() == draft and not page.wrong
 
 
+@pytest.mark.slow(minutes=1.5)
 def test_a_killed_server_loses_at_most_the_last_second(visit, serve, chromium):
     """Thirty times: type, kill at a random moment, start again; the text is there, the file valid."""
-    path, random_ = visit / "test01.cha", random.Random(7)
+    path, random_, served = visit / "test01.cha", random.Random(7), serve(visit)
     for turn in range(30):
-        served = serve(visit)
         page = opened(chromium, served)
         page.keyboard.press("Enter")
         page.keyboard.press("Control+a")
@@ -230,13 +230,12 @@ def test_a_killed_server_loses_at_most_the_last_second(visit, serve, chromium):
         served.kill()
         page.close()
         assert not chat.check(chat.read(path)), turn
-        again = serve(visit)
-        found = json.loads(again.request("transcript?file=0")[1])
+        served = serve(visit)
+        found = json.loads(served.request("transcript?file=0")[1])
         kept = found["pending"].get("0", found["utterances"][0]["text"])
         safe = "x" + "".join(sign for at, sign in typed if at < killed - 1)
         if len(safe) > 1:
             assert kept.replace(" ", "").startswith(safe.replace(" ", "")), (turn, kept, safe)
-        again.kill()
 
 
 def test_the_doubtful_come_first_and_filters_narrow_the_list(visit, serve, chromium):

@@ -11,7 +11,7 @@ from review_page import MARKED, opened, press, settled, texts, until, with_confi
 
 from lsa_whisper import chat
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(minutes=1.2)
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -52,13 +52,13 @@ def check_same(visits, tmp_path, **options):
     return transcribe([visits], model=NANO, vad="energy", out=tmp_path / "plain", **options)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=0.4)
 def test_processes_write_what_one_writes(visits, tmp_path):
     again = check_same(visits, tmp_path, processes=2)
     assert [each.skipped for each in again.done] == [True] * 3
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=1)
 def test_a_cluster_writes_the_same_though_an_actor_is_killed(visits, tmp_path):
     psutil = pytest.importorskip("psutil")
     pytest.importorskip("ray")

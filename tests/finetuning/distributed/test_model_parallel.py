@@ -98,7 +98,7 @@ DIVIDED = {
 """By strategy: the steps, what is compared at each of them, and the settings of the ranks alone."""
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=0.7)
 @pytest.mark.parametrize("strategy", DIVIDED)
 def test_stopped_and_resumed_equals_undisturbed_and_evaluates_as_one_process(strategy, tmp_path):
     recipe, (steps, figures, own) = parity.prepare(tmp_path), DIVIDED[strategy]

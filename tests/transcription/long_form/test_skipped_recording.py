@@ -12,7 +12,7 @@ DATA = Path("../shared/data").resolve()
 MODEL, CLIP = DATA / "whisper" / "tiny.en-relearned-2", DATA / "speech" / "acoustic_corpus.flac"
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.slow(minutes=0.5),
     pytest.mark.skipif(not CLIP.exists(), reason="the real recording and model are not beside the project"),
 ]
 

@@ -147,7 +147,7 @@ def test_sounds_are_the_same_for_the_same_seed():
     assert not (first["rain"] == other["rain"]).all()
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=0.7)
 @real_base
 @pytest.mark.parametrize("style", [None, "fluent"])
 def test_openais_base_invents_nothing_between_sentences(style, tmp_path):
