@@ -6,8 +6,8 @@ Every program gets the same model, in float32 unless its name says otherwise. Al
 (faster-whisper: beams of five; openai-whisper and faster-whisper: other temperatures after a failure; batched: its own
 voice activity detection), but are told that the language is English. The clips are transcribed one by one, and joined
 in random order with a second of silence between them, until they last ``--minutes`` in all. A conversation of ten
-minutes is transcribed, too. Words are compared in lower case without punctuation, numbers in words; fillers count, but not in
-the conversation, whose transcript leaves most of them out.
+minutes is transcribed, too. Words are compared in lower case without punctuation, numbers in words; fillers count, but
+not in the conversation, whose transcript leaves most of them out.
 
 A lost (invented) passage is five or more missing (additional) words in a row; a loop is 1 to 8 words four or more times
 in a row where the reference has none.

@@ -230,8 +230,8 @@ def test_lines_that_end_within_a_sentence_go_on_in_the_next_one(between, tmp_pat
 
 
 def test_full_lines_go_on_before_capitals(tmp_path):
-    text = "Ann: We wanted to see the whole old town with\nBob, and the market, and then the park there\nI like. So.\nBob: No.\nAnn: I go.\n"
-    found = read(tmp_path, text, "a.txt").transcript.utterances
+    wide = "Ann: We wanted to see the whole old town with\nBob, and the market, and then the park there\nI like. So.\n"
+    found = read(tmp_path, f"{wide}Bob: No.\nAnn: I go.\n", "a.txt").transcript.utterances
     assert [each.text for each in found] == [
         "we wanted to see the whole old town with Bob and the market and then the park there I like .",
         "so .",
