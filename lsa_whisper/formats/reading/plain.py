@@ -185,6 +185,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         if untimed:
             source.notes.append(f"turns without an end, which have no times: {untimed}")
         return [source]
+    lines = line_forms.unwrapped(lines, lambda line: bool(split_speaker(line_forms.with_colon(line))[0]), source.notes)
     has_names = has_speaker_prefixes([line for _, line in lines], conventions)
     if not has_names:
         rows = [(number, line_forms.with_colon(line)) for number, line in lines]
@@ -194,7 +195,6 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         lines = _without_slips(_without_preamble(lines, source))
         names = {split_speaker(line)[0] for _, line in lines}
         lines = [(number, part) for number, line in lines for part in line_forms.cut_before(names, [line])]
-    lines = line_forms.unwrapped(lines, lambda line: has_names and bool(split_speaker(line)[0]), source.notes)
     speaker = ""
     with without_damaged_times(source.notes):
         for number, line in lines:

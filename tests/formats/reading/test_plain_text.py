@@ -229,6 +229,12 @@ def test_lines_that_end_within_a_sentence_go_on_in_the_next_one(between, tmp_pat
     assert "lines that end within a sentence, which go on in the next one: 2" in found.notes
 
 
+def test_lines_go_on_before_speakers_are_counted(tmp_path):
+    turn = "then we went\n" * 20 + "home.\n"
+    found = read(tmp_path, f"Ann: So we ran,\n{turn}Bob: And,\n{turn}Ann: Yes.\n", "a.txt").transcript.utterances
+    assert [(each.speaker, len(each.verbatim())) for each in found] == [("PAR0", 64), ("PAR1", 62), ("PAR0", 1)]
+
+
 def test_full_lines_go_on_before_capitals(tmp_path):
     wide = "Ann: We wanted to see the whole old town with\nBob, and the market, and then the park there\nI like. So.\n"
     found = read(tmp_path, f"{wide}Bob: No.\nAnn: I go.\n", "a.txt").transcript.utterances
