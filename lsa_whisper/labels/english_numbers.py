@@ -249,7 +249,7 @@ _RULES = tuple((frozenset(signs), re.compile(pattern), speak) for signs, pattern
         lambda m: f"{cardinal(m['first'])} to {cardinal(m['last'])}"),
     ("f", r"(?P<feet>\d+)\s?ft\.? (?P<number>\d+)\s?in\b",
         lambda m: f"{_counted(m['feet'], 'foot')} {_counted(m['number'], 'inch')}"),
-    ("", rf"(?P<number>{_NUMBER})\s?(?P<unit>{_UNIT}){_AFTER}(?!['’])(?:\.(?=,|\s+[a-z0-9]))?",
+    ("", rf"(?<![\w.,])(?P<number>{_NUMBER})\s?(?P<unit>{_UNIT}){_AFTER}(?!['’])(?:\.(?=,|\s+[a-z0-9]))?",
         lambda m: _counted(m["number"], _UNITS[m["unit"]])),
     ("#N", r"(?P<sharp>#\s?|\bNo\.\s?)(?=\d)(?P<number>\d+)", lambda m: f"number {cardinal(m['number'])}"),
     ("+=x×÷", r"(?<=\d)\s?(?P<sign>[+=x×÷])\s?(?=\d)", lambda m: SIGNS[m["sign"]]),

@@ -278,8 +278,8 @@ CHARACTERS_THAT_MEAN_THE_SAME = [
     ),
     (
         "eng",
-        "He is a.k.a. Bob, 3 L's. 5 m's in 100m of it.",
-        "he is a k a Bob three L's . five m's in one hundred meters of it .",
+        "He is a.k.a. Bob, 3 L's. 5 m's in 100m of it, at t8m.",
+        "he is a k a Bob three L's . five m's in one hundred meters of it at t eight m .",
     ),
     (
         "deu",
