@@ -71,17 +71,25 @@ def test_what_is_typed_is_checked_and_a_proposal_taken(visit, serve, chromium):
     assert texts(path)[0][1] == "I see two dogs ." and page.inner_text("#problems") == ""
 
 
+UNLOAD_S = 0.5
+"""So long Chromium waits for a page that is closed. One on a machine too busy to answer is killed, as in a crash."""
+
+
 @pytest.mark.parametrize("leave", ["reload", "close"])
 @pytest.mark.parametrize(("keys", "typed"), [("c", "was noisy here"), ("Enter", "now I see it .")])
 def test_nothing_typed_is_lost_when_the_page_is_left(keys, typed, leave, visit, serve, chromium):
     """The page goes at once after the last key: nothing has left the field or waited for a pause."""
-    path = visit / "test01.cha"
-    page = opened(chromium, serve(visit))
-    press(page, "ArrowDown")
-    page.keyboard.press(keys)
-    page.keyboard.press("Control+a")
-    page.keyboard.type(typed)
-    page.reload() if leave == "reload" else page.close(run_before_unload=True)
+    path, served = visit / "test01.cha", serve(visit)
+    for _ in range(5):
+        page = opened(chromium, served)
+        press(page, "ArrowDown")
+        page.keyboard.press(keys)
+        page.keyboard.press("Control+a")
+        page.keyboard.type(typed)
+        began = time.monotonic()
+        page.reload() if leave == "reload" else page.close(run_before_unload=True)
+        if leave == "reload" or time.monotonic() - began < UNLOAD_S:
+            break
     deadline = time.monotonic() + MAX_WAIT_S
     while typed.encode() not in path.read_bytes():
         assert time.monotonic() < deadline, path.read_text()
