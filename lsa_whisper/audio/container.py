@@ -105,8 +105,8 @@ def decode_container(
 ) -> Iterator[Samples]:
     """Yield the mono samples from frame ``first`` to the end at the file's own rate, in blocks of about one second.
 
-    Sound that begins later than the other streams, and gaps such as omitted silence, are filled with silence
-    and appended to ``gaps``.
+    Sound that begins later than the other streams, and gaps such as omitted silence, are filled with silence. Gaps, but
+    not the short pauses of Opus, are appended to ``gaps``.
 
     Raises:
         Exception: One of ``ERRORS``.
@@ -216,7 +216,8 @@ def _fill_gaps(
         gap = 0 if place is None else place - at
         if shortest < gap < _MAX_GAP_S * rate:
             span = TimeSpan(at * 1000 // rate, (at + gap) * 1000 // rate)
-            gaps += [span] if shortest and gap > told and span not in gaps else []
+            if shortest and gap > told and span not in gaps:
+                gaps.append(span)
             for start in range(at, at + gap, rate):
                 shape = min(rate, at + gap - start), samples.shape[1]
                 yield start, np.full(shape, 128 if samples.dtype == np.uint8 else 0, samples.dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import zlib
 
 import numpy as np
 import pytest
@@ -124,6 +125,18 @@ def test_what_follows_a_damaged_part_is_read_at_its_time_and_the_part_is_told(su
         for found in (samples[at * SAMPLE_RATE_HZ :], recording.load(TimeSpan(at * 1000, (at + 1) * 1000))):
             assert np.abs(found[:SAMPLE_RATE_HZ] - expected).mean() < 0.002
     assert 6_000 < recording.gaps[0].start_ms < 13_000
+
+
+def test_the_pages_of_an_ogg_file_are_examined_once(sound, tmp_path, monkeypatch):
+    path, sums, checksum = tmp_path / "a.ogg", [], zlib.crc32
+    sf.write(path, sound, 16_000)
+    monkeypatch.setattr(zlib, "crc32", lambda *page: sums.append(page) or checksum(*page))
+    for _ in range(3):
+        assert Recording.open(path).remark == ""
+    pages = path.read_bytes().count(b"OggS")
+    assert len(sums) == pages
+    path.write_bytes(path.read_bytes()[:-2000])
+    assert "cut off" in Recording.open(path).remark and len(sums) > pages
 
 
 def test_many_damaged_parts_are_told_as_a_few_and_a_number(tmp_path):
