@@ -81,3 +81,7 @@ def test_a_truncated_recording_is_told_on_the_terminal_in_the_log_and_in_chat(su
     assert expected in Transcriber(scripted).transcribe(path).remarks[0]
     again = transcribe([path], model=scripted, out=tmp_path / "out").table()
     assert "kept " in again and f"the recording is incomplete: {expected}" in again
+    written = tmp_path / "out/cut.cha"
+    written.write_text(written.read_text().replace("@Media", "@Comment:\tthe child was tired\n@Media"))
+    edited = transcribe([path], model=scripted, out=tmp_path / "out").table()
+    assert expected in edited and "tired" not in edited

@@ -27,7 +27,12 @@ from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, find_
 from lsa_whisper.transcription.assembly.voices import VoiceDiarizer
 from lsa_whisper.transcription.files.derived import DerivedFiles
 from lsa_whisper.transcription.files.outcome import FileTask, TranscribedFile
-from lsa_whisper.transcription.files.provenance import RecordingIdentity, add_provenance, is_finished
+from lsa_whisper.transcription.files.provenance import (
+    RecordingIdentity,
+    add_provenance,
+    is_finished,
+    read_provenance,
+)
 from lsa_whisper.transcription.files.spec import TranscriberSpec
 
 
@@ -96,10 +101,16 @@ _NO_REMARK = ("transcribed by ", NOT_TRANSCRIBED, RECORD)
 
 
 def _outcome(recording: Recording, target: Path, transcript: Transcript, finished: bool) -> TranscribedFile:
-    """Return what is told of a transcript: the remarks in its header, also where an earlier call wrote it."""
-    comments = [" ".join(line.value.split()) for line in transcript.headers if line.name == "@Comment"]
+    """Return what is told of a transcript: the remarks in its header, also where an earlier call wrote it.
+
+    Of a transcript that a person has edited, the comments may be that person's, and are not told.
+    """
+    record = read_provenance(target)
+    own = transcript.headers if record and not record.edited else ()
+    comments = [" ".join(line.value.split()) for line in own if line.name == "@Comment"]
     note = "; ".join(dict.fromkeys(text for text in comments if not text.startswith(_NO_REMARK)))
     messages = tuple(recording.messages)
+    note = note or recording.remark
     return TranscribedFile(recording.path, target, finished, _counts(transcript), note, messages=messages)
 
 
