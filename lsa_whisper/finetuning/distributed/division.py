@@ -18,7 +18,7 @@ from torch.distributed.tensor import DTensor, distribute_tensor
 
 from lsa_whisper.finetuning.distributed import zero
 from lsa_whisper.finetuning.distributed.pipeline import Pipeline
-from lsa_whisper.system.deepspeed_internals import destroy_deepspeed
+from lsa_whisper.system.deepspeed_internals import destroy_deepspeed, destroy_engine
 from lsa_whisper.system.library_internals import reset_training_state
 
 
@@ -80,6 +80,7 @@ def finish_distributed(accelerator: Any) -> None:
     release them. A rank that destroys its group at once holds the GIL while it waits for these threads.
     """
     accelerator.wait_for_everyone()
+    destroy_engine(accelerator)
     destroy_deepspeed()
     accelerator.end_training()
 

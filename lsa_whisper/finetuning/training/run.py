@@ -41,6 +41,7 @@ from lsa_whisper.finetuning.training.resume import (
 )
 from lsa_whisper.finetuning.training.saving import keep_log, kept_weights, provenance, save_trained
 from lsa_whisper.finetuning.training.trainer import SpeechTrainer
+from lsa_whisper.system.deepspeed_internals import destroy_engine
 from lsa_whisper.system.disk import convert_disk_errors
 from lsa_whisper.system.lock import write_lock
 from lsa_whisper.system.own_files import own_folder, verify_no_links
@@ -139,6 +140,21 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
     if (gpus := _unused_gpus(trainer)) > 0:
         report(f"one process trains on one GPU; --processes {gpus + 1} uses the other {gpus}, too")
     report(f"training {trainable} of {labels.style} labels on {counted(len(trainer.train_dataset), 'window')}")
+    try:
+        return _trained_and_saved(trainer, start, record, weight_bytes, report)
+    finally:
+        destroy_engine(trainer.accelerator)  # of a run that failed, too: it may begin again with smaller micro-batches
+
+
+def _trained_and_saved(
+    trainer: SpeechTrainer,
+    start: checkpoint.Checkpoint,
+    record: dict[str, Any],
+    weight_bytes: int,
+    report: Callable[[str], None],
+) -> Finetuned:
+    recipe, out = trainer.recipe, Path(trainer.recipe.out)
+    unfinished = _unfinished(out)
     if trainer.dev_evaluation:
         report(trainer.dev_evaluation.cost(recipe, trainer.args.world_size, weight_bytes))
     remarks = data_remarks(recipe, trainer.train_dataset, trainer.args.world_size)

@@ -5,6 +5,8 @@ That it trains and saves as one plain process does is in ``test_parity.py``.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import importlib.util
 import json
 import shutil
@@ -169,3 +171,23 @@ def test_autocast_computes_in_16_bits(precision, dtype):
     settings = deepspeed_config(3, OffloadSettings(), precision=precision)
     assert not settings["bf16"]["enabled"] and not settings["fp16"]["enabled"]
     assert settings.get("torch_autocast", {}).get("dtype") == dtype
+
+
+def elements():
+    """How many elements the tensors of this process have."""
+    gc.collect()
+    return sum(each.numel() for each in gc.get_objects() if type(each) in (torch.Tensor, torch.nn.Parameter))
+
+
+@pytest.mark.slow
+@needs_deepspeed
+@pytest.mark.parametrize("fails", [False, True], ids=["ends", "fails"])
+@pytest.mark.parametrize("strategy", ["zero2", "zero3"])
+def test_a_run_leaves_no_tensors_in_the_process(windows, scratch_recipe, tmp_path, strategy, fails):
+    """A notebook, or a run that begins again with smaller micro-batches, would find the memory full."""
+    (tmp_path / "r.yaml").write_text(scratch_recipe(windows, tmp_path / "out"))
+    before = elements()
+    with pytest.raises(StoppedError) if fails else contextlib.nullcontext():
+        report = stopped_at(2) if fails else lambda _: None
+        finetune(tmp_path / "r.yaml", set=[f"strategy={strategy}"], report=report)
+    assert elements() - before < 10_000
