@@ -36,7 +36,7 @@ def test_the_rule_of_others_cuts_true_repetitions(tokens, kept):
 
 
 def test_copies_are_kept_deleted_or_invented():
-    said = [Repeated(Path(str(copies)), Phrase("a.flac", 0, 1, "ask", "ask not"), copies) for copies in (3, 5, 8)]
+    said = [Repeated(Path(str(copies)), Phrase("a.flac", 0, 1, "ask not"), copies) for copies in (3, 5, 8)]
     written = {"3": ["ask"] * 4, "5": ["ask"] * 5, "8": ["so", "ask"], "noise": ["thank", "you"]}
     found = repetition_truth.measure(lambda: lambda path: written[str(path)], said, [Path("noise")])
     assert Counts(16, 9, 1, 2).figures().items() <= found.items()

@@ -27,6 +27,7 @@ from lsa_whisper.transcription.long_form.repair import Repair, Sound
 from lsa_whisper.transcription.long_form.repairs import LOOPS
 from lsa_whisper.transcription.long_form.sequential import sequential_windows
 from lsa_whisper.transcription.long_form.skipped import without_token_times
+from lsa_whisper.transcription.long_form.squeezed import without_squeezed
 from lsa_whisper.transcription.long_form.unspoken import without_unspoken
 
 Progress = Callable[[float], None]
@@ -153,9 +154,10 @@ class LongFormDecoder:
         return decoded
 
     def _spoken(self, windows: Sequence[WindowResult], speech: SpeechActivity) -> Sequence[WindowResult]:
-        """Return the windows without text that has no speech under it, or that failed after it was made louder."""
+        """Return the windows without text that has no speech under it, too many copies, or that failed when louder."""
         if speech.gain != 1:
             windows = [(span, self.silence.apply_to_quiet(result)) for span, result in windows]
+        windows = [(span, without_squeezed(result, speech.within(span))) for span, result in windows]
         return windows if self.silence.keeps_all else without_unspoken(windows, speech)
 
     def _timed(self, windows: Sequence[WindowResult]) -> Sequence[WindowResult]:

@@ -11,6 +11,8 @@ speakers or quick, unclear speech, in which the model jumps over sentences. Whis
 again by sampling. Here it is decoded again in halves, cut at the quietest point: each half has less to go wrong, and
 without sampling the same recording always gives the same transcript. The halves are kept only if the model is surer of
 them.
+
+``PASSAGES`` and ``SKIPPED``: see ``skipped``.
 """
 
 from __future__ import annotations
@@ -115,7 +117,8 @@ _LOOPING_HALVES = Repair(loops.find_in_half, loops.accept_halves)
 LOOPS = Repair(loops.find_looping, loops.accept_looping, (_LOOPING_HALVES,))
 RESTS = Repair(find_rest, accept_rest, (LOOPS,), rounds=MAX_RESTS)
 UNCERTAIN = Repair(find_uncertain, accept_uncertain, (LOOPS, RESTS))
+PASSAGES = Repair(skipped.find_passages, skipped.accept_passages, (LOOPS, UNCERTAIN))
 SKIPPED = Repair(skipped.find_gaps, skipped.accept_gaps, (LOOPS,))
 
-REPAIRS: tuple[Repair[Any], ...] = (LOOPS, RESTS, UNCERTAIN, SKIPPED)
-"""All of them; ``SKIPPED`` needs token times. What is decoded across borders gets the same repairs as its windows."""
+REPAIRS: tuple[Repair[Any], ...] = (LOOPS, RESTS, UNCERTAIN, PASSAGES, SKIPPED)
+"""All of them; ``PASSAGES`` and ``SKIPPED`` need token times. What is decoded across borders gets the same repairs."""

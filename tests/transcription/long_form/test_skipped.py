@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +15,7 @@ from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedTok
 from lsa_whisper.decoding.no_speech import NEVER_SILENT
 from lsa_whisper.transcription.long_form.decode import LongFormDecoder, decode_repaired
 from lsa_whisper.transcription.long_form.repair import Sound
-from lsa_whisper.transcription.long_form.repairs import REPAIRS
+from lsa_whisper.transcription.long_form.repairs import PASSAGES, REPAIRS
 
 RATE_HZ = 16_000
 
@@ -143,3 +144,39 @@ def test_a_silent_window_and_one_without_token_times_stay_as_they_are():
     for answer in (DecodedWindow((), -0.1, silent=True), DecodedWindow(tuple(untimed), -0.1)):
         decoder = Scripted(answer)
         assert decode(decoder, speech(3.1)) == answer and decoder.decoded_s == [3.1]
+
+
+def without_timestamps(*segments):
+    return DecodedWindow(tuple(replace(each, closed=False) for each in segments), -0.1, tokens=9)
+
+
+SURE = without_timestamps(timed((" one", 0.1), (".", 0.3)))
+LEFT_OUT = DecodedWindow((timed((" two", 0.4), (" three", 2.0), (".", 2.2)),), -0.5, tokens=9)
+
+
+def passages(decoder, sound):
+    (result,) = decode_repaired(decoder, [Sound(sound, ((0.0, len(sound) / RATE_HZ),), RATE_HZ)], (PASSAGES,))
+    return [segment.text for segment in result.segments]
+
+
+def test_a_passage_that_a_model_without_timestamps_leaves_out_need_only_be_nearly_right():
+    decoder = Scripted(SURE, LEFT_OUT)
+    assert passages(decoder, speech(4.0)) == ["one.", "two three."]
+    assert decoder.decoded_s == [4.0, pytest.approx(3.8, abs=0.01)]
+    assert passages(Scripted(SURE, replace(LEFT_OUT, avg_logprob=-0.9)), speech(4.0)) == ["one."]
+
+
+@pytest.mark.parametrize(
+    ("whole", "seconds"),
+    [
+        (SURE, 2.5),
+        (replace(SURE, avg_logprob=-0.5), 4.0),
+        (replace(SURE, segments=(timed((" one", 0.1), (".", 0.3)),)), 4.0),
+        (DecodedWindow((), -0.1), 4.0),
+    ],
+    ids=["not a passage", "speech that is hard to understand", "timestamps, which show the rest", "no words at all"],
+)
+def test_other_gaps_are_not_decoded(whole, seconds):
+    decoder = Scripted(whole)
+    passages(decoder, speech(seconds))
+    assert decoder.decoded_s == [seconds]

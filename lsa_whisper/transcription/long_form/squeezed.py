@@ -1,0 +1,177 @@
+"""Remove copies of a phrase that share the time of one.
+
+A model that writes what a person says again and again loses count: of a phrase that returns eight times, OpenAI's base
+writes ten. The times of its words show which are too many: without a pause between them, two copies take as long as
+each of the others, and people do not speak as fast. Where speech between the copies has no words, as many of them are
+left: the model wrote these, too, but has lost their time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
+from lsa_whisper.labels import letters_of
+from lsa_whisper.transcription.long_form.repetition import SpeechIntervals, min_speaking_s, speech_between_s
+from lsa_whisper.transcription.long_form.timed_words import TimedWord, timed_words, with_tokens
+
+_COPIES = 3
+_LONGEST = 12  # words of a copy
+_TOUCHING_S = 0.1
+"""Less time than this between two copies is not a pause. From 0.02 to 0.2 the same copies are removed."""
+_TOO_FAST = 1.25
+"""Copies are suspected if each has less than this times the shortest speaking time. Of 48 recordings in which a real
+phrase returns (``benchmarks/true_repetitions.py``), OpenAI's base wrote 13 copies too many; one is left with 1.25 to 2,
+four with 0.8 and 1, and no true copy goes. In half an hour of real English (meetings, children, an interview), nothing
+but loops is shortened."""
+_LONG_S, _SAME_LENGTH = 1.0, 1.15
+"""Copies of this length alone, and together not longer than one by more than this factor, are suspected at any pace.
+Without this, four copies are left."""
+_SHORTEST_S = 0.01
+_SPEECH_SHARE = 0.6
+"""Share of the length of a copy that speech between two of them has, if it is one that has lost its time."""
+_TAIL = 3
+"""Words that a last copy shares with the others, if its first word is another one."""
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Copies without a pause between them, and how many fit into their time."""
+
+    copies: Sequence[Sequence[TimedWord]]
+    fitting: int
+
+    @property
+    def surplus(self) -> int:
+        """How many copies do not fit; negative if more would."""
+        return len(self.copies) - self.fitting
+
+
+def without_squeezed(result: DecodedWindow, speech: SpeechIntervals) -> DecodedWindow:
+    """Return a window without the copies that share the time of others; without token times, the window as it is.
+
+    >>> at = [0, 1, 2, 3, 3.1]
+    >>> timed = tuple(TimedToken(f" {word}", s, s + 0.1) for s in at for word in ("go", "away"))
+    >>> without_squeezed(DecodedWindow((DecodedSegment("go away " * 5, 0, 4, timed=timed),)), ()).removed
+    ('once "go away"',)
+    """
+    segments, notes = [], []
+    for segment in result.segments:
+        for blocks, surplus in _runs(segment, speech):
+            segment, note = _shortened(segment, blocks, surplus)
+            notes.append(note)
+        segments.append(segment)
+    return replace(result, segments=tuple(segments), removed=(*result.removed, *notes[::-1])) if notes else result
+
+
+def _runs(segment: DecodedSegment, speech: SpeechIntervals) -> list[tuple[list[_Block], int]]:
+    """Return the blocks of each run of copies with too many of them, and how many are; the last run comes first."""
+    words = timed_words(segment)
+    found = []
+    for run in _copies([_letters(segment, word) for word in words]):
+        copies = [words[first:end] for first, end in run]
+        blocks, spare = _blocks(segment, copies, speech)
+        surplus = sum(max(0, block.surplus) for block in blocks) - spare
+        if surplus > 0:
+            found.append((blocks, surplus))
+    return found[::-1]
+
+
+def _copies(words: Sequence[str]) -> Iterator[list[tuple[int, int]]]:
+    """Yield the runs of copies, each as the first word and the end of every copy.
+
+    >>> list(_copies("oh go on go on go on".split())), list(_copies("a b c d a b c d a b c d uh b c d".split()))
+    ([[(1, 3), (3, 5), (5, 7)]], [[(0, 4), (4, 8), (8, 12), (12, 16)]])
+    """
+    first = 0
+    while first < len(words):
+        for period in range(1, _LONGEST + 1):
+            copy = words[first : first + period]
+            count = 1
+            while words[first + count * period : first + (count + 1) * period] == copy:
+                count += 1
+            if count >= _COPIES:
+                end = first + count * period
+                count += period > _TAIL and words[end + 1 : end + period] == copy[1:]
+                yield [(first + at * period, first + (at + 1) * period) for at in range(count)]
+                first += count * period - 1
+                break
+        first += 1
+
+
+def _blocks(
+    segment: DecodedSegment, copies: Sequence[Sequence[TimedWord]], speech: SpeechIntervals
+) -> tuple[list[_Block], int]:
+    """Return the copies of a run in blocks, and how many more fit into the speech between them."""
+    pauses = [after[0].start_s - before[-1].end_s for before, after in pairwise(copies)]
+    pause_s = median([each for each in pauses if each > _TOUCHING_S] or [0.0])
+    groups = [[copies[0]]]
+    for copy, before_s in zip(copies[1:], pauses, strict=True):
+        if before_s > _TOUCHING_S:
+            groups.append([])
+        groups[-1].append(copy)
+    alone = [_length_s(group) for group in groups if len(group) == 1]
+    length_s = max(_SHORTEST_S, median(alone if len(alone) >= _COPIES else [_length_s([copy]) for copy in copies]))
+    shortest_s = _TOO_FAST * min_speaking_s(_text(segment, copies[0]))
+
+    def fitting(group: Sequence[Sequence[TimedWord]]) -> int:
+        # One copy alone has no pause of its own: what follows has taken its place.
+        between_s = pause_s if len(group) > 1 else 0.0
+        fit = round((_length_s(group) + between_s) / (length_s + between_s))
+        as_one = len(alone) >= _COPIES and length_s >= _LONG_S and _length_s(group) <= _SAME_LENGTH * length_s
+        too_fast = _length_s(group) < len(group) * shortest_s
+        return fit if fit > len(group) or too_fast or (as_one and len(group) > 1) else len(group)
+
+    blocks = [_Block(group, fitting(group)) for group in groups]
+    between = [(before[-1][-1].end_s, after[0][0].start_s) for before, after in pairwise(groups)]
+    heard = [
+        (start_s, end_s)
+        for start_s, end_s in between
+        if speech_between_s(speech, start_s, end_s) >= _SPEECH_SHARE * length_s
+    ]
+    spare = sum(round((end_s - start_s - pause_s) / (length_s + pause_s)) for start_s, end_s in heard)
+    return blocks, spare + sum(max(0, -block.surplus) for block in blocks)
+
+
+def _length_s(copies: Sequence[Sequence[TimedWord]]) -> float:
+    return copies[-1][-1].end_s - copies[0][0].start_s
+
+
+def _shortened(segment: DecodedSegment, blocks: Sequence[_Block], surplus: int) -> tuple[DecodedSegment, str]:
+    """Return a segment without some copies, the rest of their blocks spread over the time, and a note of it."""
+    gone: set[int] = set()
+    timed = list(segment.timed)
+    left = surplus
+    for block in sorted(blocks, key=lambda block: block.surplus, reverse=True):
+        number = max(0, min(left, block.surplus))
+        left -= number
+        kept, removed = block.copies[: len(block.copies) - number], block.copies[len(block.copies) - number :]
+        gone.update(at for copy in removed for at in range(copy[0].first, copy[-1].end))
+        if number and kept:
+            _spread(
+                timed, range(kept[0][0].first, kept[-1][-1].end), block.copies[0][0].start_s, block.copies[-1][-1].end_s
+            )
+    spread = replace(segment, timed=tuple(timed))
+    text = _text(segment, blocks[0].copies[0])
+    often = "once" if surplus == 1 else f"{surplus} times"
+    return with_tokens(spread, [at for at in range(len(timed)) if at not in gone]), f'{often} "{text}"'
+
+
+def _spread(timed: list[TimedToken], tokens: range, start_s: float, end_s: float) -> None:
+    """Give tokens the time between two points, each as much as it has letters."""
+    letters = [len(letters_of(timed[at].text)) for at in tokens]
+    per_letter_s = (end_s - start_s) / max(1, sum(letters))
+    for at, count in zip(tokens, letters, strict=True):
+        timed[at] = replace(timed[at], start_s=start_s, end_s=start_s + count * per_letter_s)
+        start_s += count * per_letter_s
+
+
+def _letters(segment: DecodedSegment, word: TimedWord) -> str:
+    return letters_of("".join(token.text for token in segment.timed[word.first : word.end]))
+
+
+def _text(segment: DecodedSegment, copy: Sequence[TimedWord]) -> str:
+    return "".join(token.text for token in segment.timed[copy[0].first : copy[-1].end]).strip(" .,?!")

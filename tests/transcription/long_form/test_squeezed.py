@@ -1,0 +1,78 @@
+"""Copies of a phrase that share the time of one are removed; what a person repeats stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
+from lsa_whisper.transcription.long_form.squeezed import without_squeezed
+
+ALL = ((0.0, 60.0),)
+PHRASE = " what your country can do for you."
+
+
+def said(*copies, phrase=PHRASE):
+    """A window in which a phrase is written once for each (start, length in seconds), after two other words."""
+    tokens = [TimedToken(" so", 0.0, 0.2), TimedToken(" then,", 0.2, 0.5)]
+    for start_s, length_s in copies:
+        words = [f" {word}" for word in phrase.split()]
+        each_s = length_s / len(words)
+        tokens += [
+            TimedToken(word, start_s + at * each_s, start_s + (at + 1) * each_s) for at, word in enumerate(words)
+        ]
+    text = "".join(token.text for token in tokens).strip()
+    scored = tuple((token.text, -0.1) for token in tokens)
+    return DecodedWindow((DecodedSegment(text, 0.0, 30.0, -0.1, tuple(tokens), scored, closed=False),), -0.1)
+
+
+def starts(window, word=" what"):
+    return [round(token.start_s, 2) for token in window.segments[0].timed if token.text == word]
+
+
+def test_copies_in_the_time_of_one_are_removed_and_the_rest_gets_the_time():
+    window = said((1, 2), (3.3, 2), (5.6, 2), (7.9, 0.7), (8.6, 0.6), (9.2, 0.7))
+    result = without_squeezed(window, ALL)
+    assert result.removed == ('2 times "what your country can do for you"',)
+    assert starts(result) == [1, 3.3, 5.6, 7.9]
+    segment = result.segments[0]
+    assert segment.text.count("country") == 4 and len(segment.logprobs) == len(segment.timed)
+    assert segment.timed[-1].end_s == pytest.approx(9.9) and segment.timed[-1].text == " you."
+
+
+def test_copies_that_lost_their_time_to_speech_without_words_stay():
+    window = said((1, 2), (3.3, 2), (7.9, 2), (10.2, 0.9), (11.1, 0.9))
+    assert without_squeezed(window, ALL) == window
+    assert without_squeezed(window, ((0.0, 5.3), (7.9, 12.0))).removed == ('once "what your country can do for you"',)
+
+
+def test_a_last_copy_that_has_no_time_is_removed_with_its_other_first_word():
+    window = said((1, 2), (3.3, 2), (5.6, 2), (7.6, 0.3))
+    (segment,) = window.segments
+    timed = tuple(
+        TimedToken(" uh", token.start_s, token.end_s) if token.text == " what" and token.start_s > 7 else token
+        for token in segment.timed
+    )
+    changed = DecodedWindow((DecodedSegment(segment.text, 0, 30, -0.1, timed),), -0.1)
+    for each in (window, changed):
+        assert without_squeezed(each, ALL).segments[0].text.endswith("what your country can do for you.")
+        assert len(without_squeezed(each, ALL).segments[0].timed) == 2 + 3 * 7
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        said((1, 2), (3.3, 2), (5.6, 2), (7.9, 2)),
+        said((1, 2), (3.3, 2), (5.6, 1.4), (7, 1.4)),  # said faster, without a pause
+        said((1, 0.4), (1.6, 0.4), (2.3, 0.4), (3, 0.2), (3.2, 0.2), (3.4, 0.2), phrase="no."),
+        said((1, 2), (3.3, 0.1)),  # two are not a run
+        DecodedWindow((DecodedSegment("go away. " * 5, 0.0, 5.0),)),  # without token times
+        DecodedWindow(()),
+    ],
+)
+def test_what_a_person_repeats_stays(window):
+    assert without_squeezed(window, ALL) is window
+
+
+def test_a_long_copy_of_few_letters_is_known_by_the_length_of_the_others():
+    copies = (1, 1.2), (2.5, 1.2), (4, 1.2), (5.5, 0.7), (6.2, 0.5)
+    assert starts(without_squeezed(said(*copies, phrase="no, no-one."), ALL), " no,") == [1, 2.5, 4, 5.5]
