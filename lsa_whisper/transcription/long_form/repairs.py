@@ -3,8 +3,8 @@
 ``RESTS``: a model may end the text of a long window after its first sentence, most often after a pause or where another
 speaker begins. The last timestamp then lies seconds before the last speech. Whisper's own long-form loop, which
 faster-whisper and transformers follow, leaves the rest out; here it is decoded as a window of its own, again and again
-while words are found. Of a rest, nothing is kept from the first improbable segment on, or if it is a loop: it may be
-noise that sounds like speech.
+while words are found. Of a rest, nothing is kept from the first improbable segment on, or if it is a loop in halves,
+too: it may be noise that sounds like speech.
 
 ``UNCERTAIN``: a low mean log-probability is Whisper's sign of a window that failed, most often a long one with several
 speakers or quick, unclear speech, in which the model jumps over sentences. Whisper's own program decodes such a window
@@ -84,7 +84,7 @@ def accept_rest(result: DecodedWindow, sound: Sound, parts: Parts[WindowPart]) -
     """Return the window with the text of its rest, and the rest of that."""
     ((span, rest),) = parts
     segments = tuple(takewhile(lambda segment: segment.avg_logprob >= LOGPROB_THRESHOLD, rest.segments))
-    if not segments or rest.retried:
+    if not segments or rest.truncated:
         return result, ()
     longer = continued(result, replace(rest, segments=segments), span.start_s)
     further = find_rest(rest, sound.part(span)) if segments == rest.segments else ()

@@ -106,7 +106,7 @@ def without_token_times(result: DecodedWindow) -> DecodedWindow:
 
 def _words_in(gap: Gap, window: DecodedWindow, least_logprob: float) -> list[DecodedSegment]:
     """Return what was decoded in a gap, the words alone whose middle lies in it; nothing if it is less probable."""
-    if window.retried or window.avg_logprob < least_logprob:
+    if window.truncated or window.avg_logprob < least_logprob:
         return []
     earliest_s, latest_s = gap.before.end_s - _TOLERANCE_S, gap.after.start_s + _TOLERANCE_S
     parts = []
