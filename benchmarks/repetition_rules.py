@@ -7,16 +7,17 @@ and one segment for all, with the real sound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from benchmarks.real_speech import words
 from benchmarks.true_repetitions import Repeated
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, vad
-from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.long_form.loops import count_syllables, has_loop, truncate_loops
+from lsa_whisper.transcription.long_form.squeezed import without_squeezed
 from lsa_whisper.transcription.long_form.unspoken import without_unspoken
 
 Rule = Callable[[Repeated], str]
@@ -54,12 +55,21 @@ def ours(recording: Repeated, *, together: bool) -> str:
     whole = TimeSpan(0, round(1000 * sound.duration_s))
     segments = tuple(DecodedSegment(f"{text}.", start_s, end_s, -0.1) for text, start_s, end_s in recording.texts)
     if together:
-        segments = (DecodedSegment(right_text(recording), 0.0, sound.duration_s, -0.1),)
+        timed = tuple(token for each in recording.texts for token in _timed(*each))
+        segments = (DecodedSegment(right_text(recording), 0.0, sound.duration_s, -0.1, timed),)
     window, spoken = DecodedWindow(segments, -0.1, no_speech_prob=0.02), speech.within(whole)
     if has_loop(window, spoken):
         window = truncate_loops(window, spoken, partial(count_syllables, sound.load(), SAMPLE_RATE_HZ))
-    ((_, result),) = without_unspoken([(whole, window)], speech)
+    ((_, result),) = without_unspoken([(whole, without_squeezed(window, spoken))], speech)
     return result.text
+
+
+def _timed(text: str, start_s: float, end_s: float) -> Iterator[TimedToken]:
+    """Yield the words of a text, each with an equal part of its time."""
+    said = f"{text}.".split()
+    each_s = (end_s - start_s) / len(said)
+    for at, word in enumerate(said):
+        yield TimedToken(f" {word}", start_s + at * each_s, start_s + (at + 1) * each_s)
 
 
 def on_tokens(rule: Callable[[list[int]], list[int]], tokenizer: Any) -> Rule:
