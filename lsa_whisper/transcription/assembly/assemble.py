@@ -28,7 +28,7 @@ from lsa_whisper.transcription.assembly.placement import (
     place_utterances,
 )
 from lsa_whisper.transcription.assembly.recognized import stretches
-from lsa_whisper.transcription.assembly.remarks import language_remarks, missed_speech, places, spoken_languages
+from lsa_whisper.transcription.assembly.remarks import language_remarks, missed_speech, spoken_languages, window_remarks
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns
 
 
@@ -122,7 +122,7 @@ def assemble(
         drafts = [replace(draft, utterance=found[0], scores=found[1]) for draft, found in pairs if found]
         utterances = _utterances(drafts, languages[0], duration_ms, word_tiers)
     any_words = any(tier.verbatim() for tier in spoken)
-    remarks = (*language_remarks(decoded), *_remarks(windows, decoded, any_words))
+    remarks = (*language_remarks(decoded), *window_remarks(windows, decoded, any_words))
     transcript = compose(
         languages=languages,
         participants=_participants(utterances, header),
@@ -268,22 +268,3 @@ def _participants(utterances: Sequence[Utterance], header: TranscriptHeader) -> 
 
 def _role(code: str, header: TranscriptHeader) -> str:
     return header.role if code == header.speaker else ROLES.get(code, "Unidentified")
-
-
-def _remarks(windows: Sequence[TimeSpan], decoded: Sequence[DecodedWindow], any_words: bool) -> Iterator[str]:
-    if not windows:
-        yield "no speech was found in the recording"
-    elif not any_words:
-        yield "the model recognized no words in the speech that was found"
-    pairs = list(zip(windows, decoded, strict=True))
-    if retried := [window for window, result in pairs if result.retried and not result.truncated]:
-        yield f"the model repeated itself at {places(retried)}, which was decoded again: check these passages first"
-    if truncated := [window for window, result in pairs if result.truncated]:
-        copies = [text for _, result in pairs for text in result.removed]
-        examples = f" ({', '.join(copies[:5])}{' and more' if len(copies) > 5 else ''})" if copies else ""
-        yield (
-            f"the model repeated itself at {places(truncated)}, also when decoded again, and surplus copies were "
-            f"removed{examples}: check these passages first"
-        )
-    if incomplete := [window for window, result in pairs if not result.complete]:
-        yield f"the length limit stopped the model at {places(incomplete)}: check these passages first"

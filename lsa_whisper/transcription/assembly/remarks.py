@@ -52,6 +52,36 @@ def recording_remarks(recording: Recording, speech: SpeechActivity) -> list[str]
     return remarks
 
 
+def window_remarks(windows: Sequence[TimeSpan], decoded: Sequence[DecodedWindow], any_words: bool) -> Iterator[str]:
+    """Yield where the model repeated itself or was stopped, and whether there are no words at all."""
+    if not windows:
+        yield "no speech was found in the recording"
+    elif not any_words:
+        yield "the model recognized no words in the speech that was found"
+    pairs = list(zip(windows, decoded, strict=True))
+    if retried := [window for window, result in pairs if result.retried and not result.truncated]:
+        yield f"the model repeated itself at {places(retried)}, which was decoded again: check these passages first"
+    if truncated := [pair for pair in pairs if pair[1].truncated]:
+        yield (
+            f"the model repeated itself at {places([window for window, _ in truncated])}, also when decoded again, and "
+            f"surplus copies were removed{_copies(truncated)}: check these passages first"
+        )
+    if squeezed := [pair for pair in pairs if pair[1].removed and not pair[1].truncated]:
+        yield (
+            f"the model wrote more copies of a phrase than there is time for at "
+            f"{places([window for window, _ in squeezed])}, and the surplus was removed{_copies(squeezed)}: "
+            f"check these passages"
+        )
+    if incomplete := [window for window, result in pairs if not result.complete]:
+        yield f"the length limit stopped the model at {places(incomplete)}: check these passages first"
+
+
+def _copies(pairs: Sequence[WindowResult]) -> str:
+    """Return examples of the copies that were removed, in parentheses."""
+    copies = [text for _, result in pairs for text in result.removed]
+    return f" ({', '.join(copies[:5])}{' and more' if len(copies) > 5 else ''})" if copies else ""
+
+
 def text_remarks(windows: Sequence[WindowResult], speech: SpeechActivity, duration_ms: int) -> Iterator[str]:
     """Yield where text was left out, and where there is much sound without words.
 

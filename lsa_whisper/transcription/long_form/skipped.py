@@ -23,7 +23,7 @@ from lsa_whisper.labels import in_speaker_code
 from lsa_whisper.labels.canonical import LABEL_TERMINATORS
 from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, WindowPart
 from lsa_whisper.transcription.long_form.repetition import speech_between_s
-from lsa_whisper.transcription.long_form.timed_words import TimedWord, timed_words, with_tokens
+from lsa_whisper.transcription.long_form.timed_words import PlacedWord, timed_words, with_tokens
 
 _MIN_SPEECH_S = 0.8
 """Less speech between two words may be the error of their times, and what is found in it is often there already."""
@@ -40,7 +40,7 @@ _TOLERANCE_S = 0.05
 """Error of the time of a word that is found."""
 
 
-_EDGE = TimedWord(-1, 0, 0, 0.0, 0.0)
+_EDGE = PlacedWord(-1, 0, 0, 0.0, 0.0)
 """The start of a window."""
 
 
@@ -48,8 +48,8 @@ _EDGE = TimedWord(-1, 0, 0, 0.0, 0.0)
 class Gap(WindowPart):
     """Speech between two words of a window, or between a word and an edge; its sound has a margin on both sides."""
 
-    before: TimedWord
-    after: TimedWord
+    before: PlacedWord
+    after: PlacedWord
 
 
 def find_gaps(result: DecodedWindow, sound: Sound) -> Sequence[Gap]:
@@ -79,7 +79,7 @@ def _gaps(result: DecodedWindow, sound: Sound, min_speech_s: float) -> Sequence[
         return ()
     length_s, gaps = sound.duration_s, []
     words = chain.from_iterable(timed_words(segment, number) for number, segment in enumerate(result.segments))
-    for before, after in pairwise((_EDGE, *words, TimedWord(len(result.segments), 0, 0, length_s, length_s))):
+    for before, after in pairwise((_EDGE, *words, PlacedWord(len(result.segments), 0, 0, length_s, length_s))):
         start_s, end_s = before.end_s, after.start_s
         if speech_between_s(sound.speech or (), start_s, end_s) < min_speech_s:
             continue
@@ -95,7 +95,8 @@ def _filled(result: DecodedWindow, parts: Parts[Gap], least_logprob: float) -> D
     # The last gap comes first, so that the places of the others stay as they are.
     for gap, window in reversed(parts):
         if segments := _words_in(gap, window, least_logprob):
-            result = replace(result, segments=_with_added(result.segments, gap, segments))
+            retried = result.retried or window.retried
+            result = replace(result, segments=_with_added(result.segments, gap, segments), retried=retried)
     return result
 
 

@@ -4,6 +4,9 @@ A model that writes what a person says again and again loses count: of a phrase 
 writes ten. The times of its words show which are too many: without a pause between them, two copies take as long as
 each of the others, and people do not speak as fast. Where speech between the copies has no words, as many of them are
 left: the model wrote these, too, but has lost their time.
+
+Single words stay: people who stutter say them quickly, and the times of short words are coarse. So does text with the
+codes of CHAT, in which a copy belongs to its marks.
 """
 
 from __future__ import annotations
@@ -16,10 +19,12 @@ from statistics import median
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
 from lsa_whisper.labels import letters_of
 from lsa_whisper.transcription.long_form.repetition import SpeechIntervals, min_speaking_s, speech_between_s
-from lsa_whisper.transcription.long_form.timed_words import TimedWord, timed_words, with_tokens
+from lsa_whisper.transcription.long_form.timed_words import PlacedWord, timed_words, with_tokens
 
 _COPIES = 3
-_LONGEST = 12  # words of a copy
+_FEWEST, _LONGEST = 2, 12  # words of a copy
+_PHRASE = 3
+"""Words that a copy has at least if its pace is looked at."""
 _TOUCHING_S = 0.1
 """Less time than this between two copies is not a pause. From 0.02 to 0.2 the same copies are removed."""
 _TOO_FAST = 1.25
@@ -31,6 +36,7 @@ _LONG_S, _SAME_LENGTH = 1.0, 1.15
 """Copies of this length alone, and together not longer than one by more than this factor, are suspected at any pace.
 Without this, four copies are left."""
 _SHORTEST_S = 0.01
+_CODES = frozenset("[<")
 _SPEECH_SHARE = 0.6
 """Share of the length of a copy that speech between two of them has, if it is one that has lost its time."""
 _TAIL = 3
@@ -41,7 +47,7 @@ _TAIL = 3
 class _Block:
     """Copies without a pause between them, and how many fit into their time."""
 
-    copies: Sequence[Sequence[TimedWord]]
+    copies: Sequence[Sequence[PlacedWord]]
     fitting: int
 
     @property
@@ -53,10 +59,10 @@ class _Block:
 def without_squeezed(result: DecodedWindow, speech: SpeechIntervals) -> DecodedWindow:
     """Return a window without the copies that share the time of others; without token times, the window as it is.
 
-    >>> at = [0, 1, 2, 3, 3.1]
-    >>> timed = tuple(TimedToken(f" {word}", s, s + 0.1) for s in at for word in ("go", "away"))
-    >>> without_squeezed(DecodedWindow((DecodedSegment("go away " * 5, 0, 4, timed=timed),)), ()).removed
-    ('once "go away"',)
+    >>> starts_s = [0, 1, 2, 3, 3.3]
+    >>> timed = tuple(TimedToken(f" {word}", s, s + 0.3) for s in starts_s for word in ("please", "go", "away"))
+    >>> without_squeezed(DecodedWindow((DecodedSegment("please go away " * 5, 0, 4, timed=timed),)), ()).removed
+    ('once "please go away"',)
     """
     segments, notes = [], []
     for segment in result.segments:
@@ -69,6 +75,8 @@ def without_squeezed(result: DecodedWindow, speech: SpeechIntervals) -> DecodedW
 
 def _runs(segment: DecodedSegment, speech: SpeechIntervals) -> list[tuple[list[_Block], int]]:
     """Return the blocks of each run of copies with too many of them, and how many are; the last run comes first."""
+    if _CODES & set(segment.text):
+        return []
     words = timed_words(segment)
     found = []
     for run in _copies([_letters(segment, word) for word in words]):
@@ -83,12 +91,14 @@ def _runs(segment: DecodedSegment, speech: SpeechIntervals) -> list[tuple[list[_
 def _copies(words: Sequence[str]) -> Iterator[list[tuple[int, int]]]:
     """Yield the runs of copies, each as the first word and the end of every copy.
 
+    >>> list(_copies("no no no no".split()))  # a pair twice
+    []
     >>> list(_copies("oh go on go on go on".split())), list(_copies("a b c d a b c d a b c d uh b c d".split()))
     ([[(1, 3), (3, 5), (5, 7)]], [[(0, 4), (4, 8), (8, 12), (12, 16)]])
     """
     first = 0
     while first < len(words):
-        for period in range(1, _LONGEST + 1):
+        for period in range(_FEWEST, _LONGEST + 1):
             copy = words[first : first + period]
             count = 1
             while words[first + count * period : first + (count + 1) * period] == copy:
@@ -103,7 +113,7 @@ def _copies(words: Sequence[str]) -> Iterator[list[tuple[int, int]]]:
 
 
 def _blocks(
-    segment: DecodedSegment, copies: Sequence[Sequence[TimedWord]], speech: SpeechIntervals
+    segment: DecodedSegment, copies: Sequence[Sequence[PlacedWord]], speech: SpeechIntervals
 ) -> tuple[list[_Block], int]:
     """Return the copies of a run in blocks, and how many more fit into the speech between them."""
     pauses = [after[0].start_s - before[-1].end_s for before, after in pairwise(copies)]
@@ -117,12 +127,12 @@ def _blocks(
     length_s = max(_SHORTEST_S, median(alone if len(alone) >= _COPIES else [_length_s([copy]) for copy in copies]))
     shortest_s = _TOO_FAST * min_speaking_s(_text(segment, copies[0]))
 
-    def fitting(group: Sequence[Sequence[TimedWord]]) -> int:
+    def fitting(group: Sequence[Sequence[PlacedWord]]) -> int:
         # One copy alone has no pause of its own: what follows has taken its place.
         between_s = pause_s if len(group) > 1 else 0.0
         fit = round((_length_s(group) + between_s) / (length_s + between_s))
         as_one = len(alone) >= _COPIES and length_s >= _LONG_S and _length_s(group) <= _SAME_LENGTH * length_s
-        too_fast = _length_s(group) < len(group) * shortest_s
+        too_fast = len(copies[0]) >= _PHRASE and _length_s(group) < len(group) * shortest_s
         return fit if fit > len(group) or too_fast or (as_one and len(group) > 1) else len(group)
 
     blocks = [_Block(group, fitting(group)) for group in groups]
@@ -136,7 +146,7 @@ def _blocks(
     return blocks, spare + sum(max(0, -block.surplus) for block in blocks)
 
 
-def _length_s(copies: Sequence[Sequence[TimedWord]]) -> float:
+def _length_s(copies: Sequence[Sequence[PlacedWord]]) -> float:
     return copies[-1][-1].end_s - copies[0][0].start_s
 
 
@@ -169,9 +179,9 @@ def _spread(timed: list[TimedToken], tokens: range, start_s: float, end_s: float
         start_s += count * per_letter_s
 
 
-def _letters(segment: DecodedSegment, word: TimedWord) -> str:
+def _letters(segment: DecodedSegment, word: PlacedWord) -> str:
     return letters_of("".join(token.text for token in segment.timed[word.first : word.end]))
 
 
-def _text(segment: DecodedSegment, copy: Sequence[TimedWord]) -> str:
+def _text(segment: DecodedSegment, copy: Sequence[PlacedWord]) -> str:
     return "".join(token.text for token in segment.timed[copy[0].first : copy[-1].end]).strip(" .,?!")

@@ -11,7 +11,7 @@ from lsa_whisper.labels import begins_word, letters_of
 
 
 @dataclass(frozen=True)
-class TimedWord:
+class PlacedWord:
     """A spoken word with the marks after it: tokens ``first`` to ``end`` of a segment, and its time in the window."""
 
     segment: int
@@ -21,7 +21,7 @@ class TimedWord:
     end_s: float
 
 
-def timed_words(segment: DecodedSegment, number: int = 0) -> list[TimedWord]:
+def timed_words(segment: DecodedSegment, number: int = 0) -> list[PlacedWord]:
     """Return the words of a segment in order; without token times it counts as one word.
 
     >>> from lsa_whisper.decoding.decoder import TimedToken
@@ -31,14 +31,14 @@ def timed_words(segment: DecodedSegment, number: int = 0) -> list[TimedWord]:
     [(0, 2, 0.4), (2, 3, 1.0)]
     """
     if not segment.timed:
-        return [TimedWord(number, 0, 0, segment.start_s, segment.end_s)]
+        return [PlacedWord(number, 0, 0, segment.start_s, segment.end_s)]
     texts = [token.text for token in segment.timed]
     begins = [at for at, begins in enumerate(begins_word(texts)) if begins]
     words = []
     for first, end in pairwise([0, *begins[1:], len(texts)]):
         tokens = [token for token in segment.timed[first:end] if letters_of(token.text)]
         if tokens:
-            words.append(TimedWord(number, first, end, tokens[0].start_s, tokens[-1].end_s))
+            words.append(PlacedWord(number, first, end, tokens[0].start_s, tokens[-1].end_s))
     return words
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ import pytest
 from lsa_whisper.audio.speech_energy import SpeechActivity
 from lsa_whisper.chat import utterance
 from lsa_whisper.decoding.confidences import Confidences, confidences_path, read_confidences, write_confidences
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcription.assembly.remarks import missed_speech
+from lsa_whisper.transcription.assembly.remarks import missed_speech, window_remarks
 from lsa_whisper.transcription.assembly.review import collect_reviews
 
 WORDS = ("one", "two", "three", "four")
@@ -65,3 +67,13 @@ def test_the_places_survive_in_the_file_and_come_first_in_the_review(tmp_path):
     collect_reviews([tmp_path / "a.cha"], tmp_path / "review.csv")
     (row,) = csv.DictReader((tmp_path / "review.csv").open())
     assert (row["kind"], row["start_ms"], row["end_ms"]) == ("missed", "7000", "8200")
+
+
+def test_copies_that_were_removed_are_named_with_their_place():
+    spans = [TimeSpan(0, 9_000), TimeSpan(9_000, 20_000)]
+    squeezed = DecodedWindow((DecodedSegment("go away .", 0, 2),), removed=('2 times "go away"',))
+    (remark,) = window_remarks(spans, [DecodedWindow(()), squeezed], True)
+    assert "more copies of a phrase than there is time for at 9.0 to 20.0 s" in remark
+    assert '(2 times "go away")' in remark
+    (remark,) = window_remarks(spans, [DecodedWindow(()), replace(squeezed, retried=True, truncated=True)], True)
+    assert "also when decoded again" in remark and '(2 times "go away")' in remark

@@ -65,6 +65,9 @@ def test_a_last_copy_that_has_no_time_is_removed_with_its_other_first_word():
         said((1, 2), (3.3, 2), (5.6, 1.4), (7, 1.4)),  # said faster, without a pause
         said((1, 0.4), (1.6, 0.4), (2.3, 0.4), (3, 0.2), (3.2, 0.2), (3.4, 0.2), phrase="no."),
         said((1, 2), (3.3, 0.1)),  # two are not a run
+        said((1, 0.3), (1.3, 0.3), (1.6, 0.3), (1.9, 0.02), phrase="I"),
+        said((1, 0.4), (1.4, 0.4), (1.8, 0.4), (2.2, 0.05), phrase="I want"),
+        said((1, 2), (3.3, 2), (5.6, 2), (7.6, 0.2), phrase="<can you do> [/]"),
         DecodedWindow((DecodedSegment("go away. " * 5, 0.0, 5.0),)),  # without token times
         DecodedWindow(()),
     ],
