@@ -99,7 +99,8 @@ _GROUPS = {
 @click.option(
     "--find-skipped/--no-find-skipped",
     default=None,
-    help="Look for speech that the model left out, and transcribe it; default: if --beams is 2 or more.",
+    help="Look for speech that the model left out, and transcribe it; default: for long passages, and if --beams is 2 "
+    "or more.",
 )
 @click.option("--draft", type=MODEL, help="Small checkpoint for speculative decoding; the text is that of --beams 1.")
 @click.option(

@@ -105,8 +105,8 @@ class TranscriptionOptions:
     disfluencies are then 22.8 % instead of 21.2 %; in 76 clips 382 instead of 373 of 1,201, and in a conversation of
     ten minutes 115 instead of 121 of 1,027."""
     find_skipped: bool | None = None
-    """Whether speech between two words that no word covers is decoded once more, in ``speech`` windows; ``None``: only
-    if two or more beams are asked for."""
+    """Whether speech between two words that no word covers is decoded once more, in ``speech`` windows; ``None``: long
+    passages that a stock model leaves out, and short ones only if two or more beams are asked for."""
 
     def __post_init__(self) -> None:
         if problems := list(self._wrong_types()) or list(self._problems()):

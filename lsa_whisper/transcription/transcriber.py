@@ -27,7 +27,7 @@ from lsa_whisper.transcription.assembly.remarks import recording_remarks, text_r
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, one_speaker
 from lsa_whisper.transcription.assembly.tracks import each_channel, merge_tracks, part_of_progress
 from lsa_whisper.transcription.long_form.decode import LongFormDecoder
-from lsa_whisper.transcription.long_form.repairs import REPAIRS, SKIPPED
+from lsa_whisper.transcription.long_form.repairs import PASSAGES, REPAIRS, SKIPPED
 from lsa_whisper.transcription.options import AUTO, MIXED, OptionChanges, TranscriptionOptions, combine
 from lsa_whisper.transcription.result import TranscriptionResult
 from lsa_whisper.version import __version__
@@ -108,6 +108,7 @@ class Transcriber:
     def _set_up(self, options: TranscriptionOptions, loaded: Checkpoint | ConvertedCheckpoint | None = None) -> None:
         """Make everything that depends on the options, with a model that may be loaded already."""
         device, dtype = resolve_device(options.device, options.dtype, options.engine)
+        unwanted = [PASSAGES] * (options.find_skipped is False) + [SKIPPED] * (not options.finds_skipped)
         self._checkpoint, decoder, dtype = load_engine(
             options.engine,
             self._model,
@@ -132,7 +133,7 @@ class Transcriber:
             decoder,
             context_s=self._checkpoint.context_s,
             window_s=self._checkpoint.window_s,
-            repairs=[repair for repair in REPAIRS if options.finds_skipped or repair is not SKIPPED],
+            repairs=[repair for repair in REPAIRS if repair not in unwanted],
             silence=options.silence,
             # A style without timestamps, and stock models, have token times although nobody asks for them.
             # Times that only the search for skipped speech needs would change those of the utterances.

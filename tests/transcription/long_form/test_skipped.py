@@ -13,9 +13,11 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.audio.speech_energy import find_speech
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
 from lsa_whisper.decoding.no_speech import NEVER_SILENT
+from lsa_whisper.transcription import Transcriber
 from lsa_whisper.transcription.long_form.decode import LongFormDecoder, decode_repaired
 from lsa_whisper.transcription.long_form.repair import Sound
 from lsa_whisper.transcription.long_form.repairs import PASSAGES, REPAIRS
+from lsa_whisper.transcription.long_form.repairs import SKIPPED as SKIPPED_REPAIR
 
 RATE_HZ = 16_000
 
@@ -180,3 +182,11 @@ def test_other_gaps_are_not_decoded(whole, seconds):
     decoder = Scripted(whole)
     passages(decoder, speech(seconds))
     assert decoder.decoded_s == [seconds]
+
+
+@pytest.mark.parametrize(
+    ("find_skipped", "searched"), [(None, (True, False)), (True, (True, True)), (False, (False, False))]
+)
+def test_who_wants_no_search_gets_none(scripted, find_skipped, searched):
+    repairs = Transcriber(scripted, find_skipped=find_skipped)._long_form.repairs
+    assert (PASSAGES in repairs, SKIPPED_REPAIR in repairs) == searched
