@@ -91,7 +91,7 @@ def _runs(segment: DecodedSegment, speech: SpeechIntervals) -> list[tuple[list[_
 def _copies(words: Sequence[str]) -> Iterator[list[tuple[int, int]]]:
     """Yield the runs of copies, each as the first word and the end of every copy.
 
-    >>> list(_copies("no no no no".split()))  # a pair twice
+    >>> list(_copies("no no no no no no no no".split()))
     []
     >>> list(_copies("oh go on go on go on".split())), list(_copies("a b c d a b c d a b c d uh b c d".split()))
     ([[(1, 3), (3, 5), (5, 7)]], [[(0, 4), (4, 8), (8, 12), (12, 16)]])
@@ -100,6 +100,8 @@ def _copies(words: Sequence[str]) -> Iterator[list[tuple[int, int]]]:
     while first < len(words):
         for period in range(_FEWEST, _LONGEST + 1):
             copy = words[first : first + period]
+            if len(set(copy)) == 1:
+                continue
             count = 1
             while words[first + count * period : first + (count + 1) * period] == copy:
                 count += 1
