@@ -5,7 +5,6 @@ As in :mod:`lsa_whisper.system.library_internals`, which has the other libraries
 
 from __future__ import annotations
 
-import contextlib
 import copyreg
 import sys
 from typing import Any
@@ -56,8 +55,7 @@ def destroy_engine(accelerator: Any) -> None:
     from deepspeed.runtime.zero import parameter_offload
 
     engine = wrapped.engine
-    with contextlib.suppress(RuntimeError, AssertionError):  # after a failure, which is to be reported instead
-        engine.destroy()
+    engine.destroy()
     parameter_offload.FWD_MODULE_STACK.clear()
     if hasattr(engine.optimizer, "parameter_offload"):  # classes that ZeRO-3 makes for each layer are never collected
         for weight in engine.module.parameters():

@@ -142,8 +142,12 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
     report(f"training {trainable} of {labels.style} labels on {counted(len(trainer.train_dataset), 'window')}")
     try:
         return _trained_and_saved(trainer, start, record, weight_bytes, report)
-    finally:
-        destroy_engine(trainer.accelerator)  # of a run that failed, too: it may begin again with smaller micro-batches
+    except BaseException:
+        # It may begin again with smaller micro-batches. Several ranks after a failure cannot synchronize.
+        if trainer.args.world_size == 1:
+            with contextlib.suppress(Exception):  # the failure itself is reported
+                destroy_engine(trainer.accelerator)
+        raise
 
 
 def _trained_and_saved(

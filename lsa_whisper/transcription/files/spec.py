@@ -98,8 +98,9 @@ class TranscriberSpec:
             name: str(value) for name in ("style", "prompt", "words", "roles") if (value := getattr(self.options, name))
         }
         settings |= {} if self.options.retraces else {"retraces": "as written"}
-        if not self.options.second_text and is_stock(read_writing(self.model)):
-            settings |= {"second_text": "no"}
+        only_stock = {"second_text": self.options.second_text, "passages": self.options.find_skipped is not False}
+        if not all(only_stock.values()) and is_stock(read_writing(self.model)):
+            settings |= {name: "no" for name, wanted in only_stock.items() if not wanted}
         settings |= {"channels": self.options.channels} if self.options.channels != "mix" else {}
         settings |= {"turns": turns.name, "who": digest_inputs(RecordingIdentity.of(turns), "", {})} if turns else {}
         settings |= diarizer

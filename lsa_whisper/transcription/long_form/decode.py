@@ -90,9 +90,14 @@ class LongFormDecoder:
             results = decode_repaired(decoder, [_loaded(recording, span, speech) for span in spans], self.repairs)
             decoded += _stored(self._timed(list(zip(spans, results, strict=True))), partial)
             _report(decoded, progress)
+
+        def decode_again(spans: Sequence[TimeSpan]) -> list[DecodedWindow]:
+            results = decode_repaired(decoder, [_loaded(recording, span, speech) for span in spans], self.repairs)
+            return [without_squeezed(*pair) for pair in zip(results, map(speech.within, spans), strict=True)]
+
         joined = decode_across_borders(
             self._spoken(decoded, speech),
-            lambda spans: decode_repaired(decoder, [_loaded(recording, span, speech) for span in spans], self.repairs),
+            decode_again,
             context_s=self.context_s,
             at_once=_BORDER_BATCHES_AT_ONCE * decoder.batch_size,
         )

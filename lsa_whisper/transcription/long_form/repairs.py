@@ -110,8 +110,7 @@ def continued(result: DecodedWindow, rest: DecodedWindow, begin_s: float) -> Dec
     """Return a window with the text of its rest after its own."""
     segments = (*result.segments, *(segment.shifted(begin_s) for segment in rest.segments))
     tokens, mean = result.tokens + rest.tokens, mean_logprob(result, rest)
-    retried = result.retried or rest.retried
-    return replace(result, segments=segments, avg_logprob=mean, tokens=tokens, complete=rest.complete, retried=retried)
+    return replace(result, segments=segments, avg_logprob=mean, tokens=tokens, complete=rest.complete)
 
 
 _LOOPING_HALVES = Repair(loops.find_in_half, loops.accept_halves)

@@ -22,8 +22,9 @@ from lsa_whisper.decoding.text_limits import NEARLY_RIGHT_LOGPROB
 from lsa_whisper.labels import in_speaker_code
 from lsa_whisper.labels.canonical import LABEL_TERMINATORS
 from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, WindowPart
-from lsa_whisper.transcription.long_form.repetition import speech_between_s
+from lsa_whisper.transcription.long_form.repetition import min_speaking_s, speech_between_s
 from lsa_whisper.transcription.long_form.timed_words import PlacedWord, timed_words, with_tokens
+from lsa_whisper.transcription.long_form.unspoken import DOUBTFUL_NO_SPEECH
 
 _MIN_SPEECH_S = 0.8
 """Less speech between two words may be the error of their times, and what is found in it is often there already."""
@@ -64,14 +65,22 @@ def accept_gaps(result: DecodedWindow, _: Sound, parts: Parts[Gap]) -> Accepted[
 
 def find_passages(result: DecodedWindow, sound: Sound) -> Sequence[Gap]:
     """Return where a window without timestamps lacks a passage, although the model is sure of the rest."""
-    if result.avg_logprob < _SURE_LOGPROB or not result.segments or result.segments[-1].closed:
+    if result.avg_logprob < _SURE_LOGPROB or not result.segments or any(each.closed for each in result.segments):
         return ()
+    words = [word for segment in result.segments for word in timed_words(segment)]
+    if sum(word.end_s - word.start_s for word in words) < min_speaking_s(result.text):
+        return ()  # the times are wrong: the words may well be those of the speech that seems to have none
     return _gaps(result, sound, _PASSAGE_S)
 
 
 def accept_passages(result: DecodedWindow, _: Sound, parts: Parts[Gap]) -> Accepted[Gap]:
-    """Return the window with the passages that are nearly right."""
-    return _filled(result, parts, NEARLY_RIGHT_LOGPROB), ()
+    """Return the window with the passages that are nearly right, complete, in its language, and surely speech."""
+    sure = [
+        (gap, passage)
+        for gap, passage in parts
+        if passage.complete and passage.language == result.language and passage.no_speech_prob <= DOUBTFUL_NO_SPEECH
+    ]
+    return _filled(result, sure, NEARLY_RIGHT_LOGPROB), ()
 
 
 def _gaps(result: DecodedWindow, sound: Sound, min_speech_s: float) -> Sequence[Gap]:
@@ -95,8 +104,7 @@ def _filled(result: DecodedWindow, parts: Parts[Gap], least_logprob: float) -> D
     # The last gap comes first, so that the places of the others stay as they are.
     for gap, window in reversed(parts):
         if segments := _words_in(gap, window, least_logprob):
-            retried = result.retried or window.retried
-            result = replace(result, segments=_with_added(result.segments, gap, segments), retried=retried)
+            result = replace(result, segments=_with_added(result.segments, gap, segments))
     return result
 
 

@@ -2,11 +2,11 @@
 
 A model that writes what a person says again and again loses count: of a phrase that returns eight times, OpenAI's base
 writes ten. The times of its words show which are too many: without a pause between them, two copies take as long as
-each of the others, and people do not speak as fast. Where speech between the copies has no words, as many of them are
-left: the model wrote these, too, but has lost their time.
+each of the others, and one of them less than anyone needs to say it. Where speech beside the copies has no words, as
+many of them are left: the model wrote these, too, but has lost their time.
 
-Single words stay: people who stutter say them quickly, and the times of short words are coarse. So does text with the
-codes of CHAT, in which a copy belongs to its marks.
+Short phrases stay: people who stutter say them quickly, and the times of short words are coarse. So does text with the
+codes of CHAT, in which a copy belongs to its marks or to a speaker, and text without spaces, whose pace is not known.
 """
 
 from __future__ import annotations
@@ -17,30 +17,23 @@ from itertools import pairwise
 from statistics import median
 
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
-from lsa_whisper.labels import letters_of
+from lsa_whisper.labels import in_speaker_code, letters_of
 from lsa_whisper.transcription.long_form.repetition import SpeechIntervals, min_speaking_s, speech_between_s
 from lsa_whisper.transcription.long_form.timed_words import PlacedWord, timed_words, with_tokens
 
 _COPIES = 3
-_FEWEST, _LONGEST = 2, 12  # words of a copy
-_PHRASE = 3
-"""Words that a copy has at least if its pace is looked at."""
+_FEWEST, _LONGEST = 3, 12  # words of a copy
+_SHORTEST_S = 0.5
+"""Shortest speaking time of a phrase that is looked at: twelve letters. Of 48 recordings in which a real phrase returns
+(``benchmarks/true_repetitions.py``), OpenAI's base wrote 15 copies too many; four are left, of shorter phrases, and no
+true copy goes. In half an hour of real English (meetings, children, an interview), nothing but loops is shortened."""
 _TOUCHING_S = 0.1
 """Less time than this between two copies is not a pause. From 0.02 to 0.2 the same copies are removed."""
-_TOO_FAST = 1.25
-"""Copies are suspected if each has less than this times the shortest speaking time. Of 48 recordings in which a real
-phrase returns (``benchmarks/true_repetitions.py``), OpenAI's base wrote 13 copies too many; one is left with 1.25 to 2,
-four with 0.8 and 1, and no true copy goes. In half an hour of real English (meetings, children, an interview), nothing
-but loops is shortened."""
-_LONG_S, _SAME_LENGTH = 1.0, 1.15
-"""Copies of this length alone, and together not longer than one by more than this factor, are suspected at any pace.
-Without this, four copies are left."""
-_SHORTEST_S = 0.01
-_CODES = frozenset("[<")
 _SPEECH_SHARE = 0.6
-"""Share of the length of a copy that speech between two of them has, if it is one that has lost its time."""
+"""Share of the length of a copy that speech beside them has, if it is one that has lost its time."""
 _TAIL = 3
 """Words that a last copy shares with the others, if its first word is another one."""
+_CODES = frozenset("[<")
 
 
 @dataclass(frozen=True)
@@ -59,10 +52,10 @@ class _Block:
 def without_squeezed(result: DecodedWindow, speech: SpeechIntervals) -> DecodedWindow:
     """Return a window without the copies that share the time of others; without token times, the window as it is.
 
-    >>> starts_s = [0, 1, 2, 3, 3.3]
-    >>> timed = tuple(TimedToken(f" {word}", s, s + 0.3) for s in starts_s for word in ("please", "go", "away"))
-    >>> without_squeezed(DecodedWindow((DecodedSegment("please go away " * 5, 0, 4, timed=timed),)), ()).removed
-    ('once "please go away"',)
+    >>> times_s = [(0, 0.9), (1, 1.9), (2, 2.9), (3, 3.4), (3.4, 3.9)]
+    >>> timed = tuple(TimedToken(f" {word}", *span) for span in times_s for word in "please now go away".split())
+    >>> without_squeezed(DecodedWindow((DecodedSegment("please now go away " * 5, 0, 4, timed=timed),)), ()).removed
+    ('once "please now go away"',)
     """
     segments, notes = [], []
     for segment in result.segments:
@@ -75,13 +68,20 @@ def without_squeezed(result: DecodedWindow, speech: SpeechIntervals) -> DecodedW
 
 def _runs(segment: DecodedSegment, speech: SpeechIntervals) -> list[tuple[list[_Block], int]]:
     """Return the blocks of each run of copies with too many of them, and how many are; the last run comes first."""
-    if _CODES & set(segment.text):
+    texts = [token.text for token in segment.timed]
+    if _CODES & set(segment.text) or any(in_speaker_code(texts)) or not any(text.startswith(" ") for text in texts):
         return []
     words = timed_words(segment)
     found = []
     for run in _copies([_letters(segment, word) for word in words]):
         copies = [words[first:end] for first, end in run]
-        blocks, spare = _blocks(segment, copies, speech)
+        before_s = words[run[0][0] - 1].end_s if run[0][0] else segment.start_s
+        after_s = words[run[-1][1]].start_s if run[-1][1] < len(words) else segment.end_s
+        shortest_s = min_speaking_s(_text(segment, copies[0]))
+        length_s = median(_length_s([copy]) for copy in copies)
+        if shortest_s < _SHORTEST_S or length_s < shortest_s:  # in the latter case the times are wrong
+            continue
+        blocks, spare = _blocks(copies, (before_s, after_s), length_s, shortest_s, speech)
         surplus = sum(max(0, block.surplus) for block in blocks) - spare
         if surplus > 0:
             found.append((blocks, surplus))
@@ -93,8 +93,8 @@ def _copies(words: Sequence[str]) -> Iterator[list[tuple[int, int]]]:
 
     >>> list(_copies("no no no no no no no no".split()))
     []
-    >>> list(_copies("oh go on go on go on".split())), list(_copies("a b c d a b c d a b c d uh b c d".split()))
-    ([[(1, 3), (3, 5), (5, 7)]], [[(0, 4), (4, 8), (8, 12), (12, 16)]])
+    >>> list(_copies("oh i go on i go on i go on".split())), list(_copies("a b c d a b c d a b c d uh b c d".split()))
+    ([[(1, 4), (4, 7), (7, 10)]], [[(0, 4), (4, 8), (8, 12), (12, 16)]])
     """
     first = 0
     while first < len(words):
@@ -115,9 +115,21 @@ def _copies(words: Sequence[str]) -> Iterator[list[tuple[int, int]]]:
 
 
 def _blocks(
-    segment: DecodedSegment, copies: Sequence[Sequence[PlacedWord]], speech: SpeechIntervals
+    copies: Sequence[Sequence[PlacedWord]],
+    around_s: tuple[float, float],
+    length_s: float,
+    shortest_s: float,
+    speech: SpeechIntervals,
 ) -> tuple[list[_Block], int]:
-    """Return the copies of a run in blocks, and how many more fit into the speech between them."""
+    """Return the copies of a run in blocks, and how many more fit into the speech beside and between them.
+
+    Args:
+        copies: The words of each.
+        around_s: Where the word before them ends, and where the one after them begins.
+        length_s: The usual length of a copy.
+        shortest_s: The shortest in which it can be spoken.
+        speech: The speech of the window.
+    """
     pauses = [after[0].start_s - before[-1].end_s for before, after in pairwise(copies)]
     pause_s = median([each for each in pauses if each > _TOUCHING_S] or [0.0])
     groups = [[copies[0]]]
@@ -125,26 +137,22 @@ def _blocks(
         if before_s > _TOUCHING_S:
             groups.append([])
         groups[-1].append(copy)
-    alone = [_length_s(group) for group in groups if len(group) == 1]
-    length_s = max(_SHORTEST_S, median(alone if len(alone) >= _COPIES else [_length_s([copy]) for copy in copies]))
-    shortest_s = _TOO_FAST * min_speaking_s(_text(segment, copies[0]))
-
-    def fitting(group: Sequence[Sequence[PlacedWord]]) -> int:
-        # One copy alone has no pause of its own: what follows has taken its place.
-        between_s = pause_s if len(group) > 1 else 0.0
-        fit = round((_length_s(group) + between_s) / (length_s + between_s))
-        as_one = len(alone) >= _COPIES and length_s >= _LONG_S and _length_s(group) <= _SAME_LENGTH * length_s
-        too_fast = len(copies[0]) >= _PHRASE and _length_s(group) < len(group) * shortest_s
-        return fit if fit > len(group) or too_fast or (as_one and len(group) > 1) else len(group)
-
-    blocks = [_Block(group, fitting(group)) for group in groups]
-    between = [(before[-1][-1].end_s, after[0][0].start_s) for before, after in pairwise(groups)]
-    heard = [
-        (start_s, end_s)
-        for start_s, end_s in between
-        if speech_between_s(speech, start_s, end_s) >= _SPEECH_SHARE * length_s
+    ends_s = [
+        around_s[0],
+        *(time for group in groups for time in (group[0][0].start_s, group[-1][-1].end_s)),
+        around_s[1],
     ]
-    spare = sum(round((end_s - start_s - pause_s) / (length_s + pause_s)) for start_s, end_s in heard)
+    between = list(zip(ends_s[::2], ends_s[1::2], strict=True))
+    blocks = []
+    for group, ((before_s, start_s), (end_s, after_s)) in zip(groups, pairwise(between), strict=True):
+        # One copy alone has no pause of its own: what it touches has taken its place.
+        between_s = pause_s if len(group) > 1 else 0.0
+        fitting = round((end_s - start_s + between_s) / (length_s + between_s))
+        is_alone = len(group) == 1 and min(start_s - before_s, after_s - end_s) > _TOUCHING_S
+        too_fast = any(_length_s([copy]) < shortest_s for copy in group) and not is_alone
+        blocks.append(_Block(group, fitting if fitting > len(group) or too_fast else len(group)))
+    heard = [each for each in between if speech_between_s(speech, *each) >= _SPEECH_SHARE * length_s]
+    spare = sum(max(0, round((last_s - first_s - pause_s) / (length_s + pause_s))) for first_s, last_s in heard)
     return blocks, spare + sum(max(0, -block.surplus) for block in blocks)
 
 
@@ -156,11 +164,13 @@ def _shortened(segment: DecodedSegment, blocks: Sequence[_Block], surplus: int) 
     """Return a segment without some copies, the rest of their blocks spread over the time, and a note of it."""
     gone: set[int] = set()
     timed = list(segment.timed)
-    left = surplus
+    left, usual = surplus, _letters(segment, blocks[0].copies[0][0])
     for block in sorted(blocks, key=lambda block: block.surplus, reverse=True):
         number = max(0, min(left, block.surplus))
         left -= number
-        kept, removed = block.copies[: len(block.copies) - number], block.copies[len(block.copies) - number :]
+        # The one with another first word goes first; the last one has the mark of the sentence.
+        alike = sorted(block.copies, key=lambda copy: _letters(segment, copy[0]) == usual)
+        removed, kept = alike[:number], alike[number:]
         gone.update(at for copy in removed for at in range(copy[0].first, copy[-1].end))
         if number and kept:
             _spread(

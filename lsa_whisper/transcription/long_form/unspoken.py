@@ -21,7 +21,7 @@ from lsa_whisper.decoding.partial import WindowResult
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.long_form.repetition import MAX_COMPRESSION, compression_ratio, speech_between_s
 
-_DOUBTFUL_NO_SPEECH = 0.25
+DOUBTFUL_NO_SPEECH = 0.25
 """Probability of no speech of a window above which its text is doubtful. Of 41 real windows, right ones had up to 0.18
 (cut-off words), and one "Yeah." 0.28; in sounds without speech, most had 0.34 to 0.62."""
 _SUSPECTED_NO_SPEECH = 0.05
@@ -71,7 +71,7 @@ Sign = Callable[[Evidence], bool]
 
 def doubtful(evidence: Evidence) -> bool:
     """The window may be without speech."""
-    return evidence.window.no_speech_prob > _DOUBTFUL_NO_SPEECH
+    return evidence.window.no_speech_prob > DOUBTFUL_NO_SPEECH
 
 
 def suspected(evidence: Evidence) -> bool:

@@ -165,7 +165,13 @@ def test_a_passage_that_a_model_without_timestamps_leaves_out_need_only_be_nearl
     decoder = Scripted(SURE, LEFT_OUT)
     assert passages(decoder, speech(4.0)) == ["one.", "two three."]
     assert decoder.decoded_s == [4.0, pytest.approx(3.8, abs=0.01)]
-    assert passages(Scripted(SURE, replace(LEFT_OUT, avg_logprob=-0.9)), speech(4.0)) == ["one."]
+
+
+@pytest.mark.parametrize(
+    "other", [{"avg_logprob": -0.9}, {"complete": False}, {"language": "cy"}, {"no_speech_prob": 0.4}]
+)
+def test_a_passage_that_is_doubtful_is_left_out(other):
+    assert passages(Scripted(SURE, replace(LEFT_OUT, **other)), speech(4.0)) == ["one."]
 
 
 @pytest.mark.parametrize(
@@ -175,8 +181,9 @@ def test_a_passage_that_a_model_without_timestamps_leaves_out_need_only_be_nearl
         (replace(SURE, avg_logprob=-0.5), 4.0),
         (replace(SURE, segments=(timed((" one", 0.1), (".", 0.3)),)), 4.0),
         (DecodedWindow((), -0.1), 4.0),
+        (without_timestamps(timed((" one", 0.1), (" extraordinarily", 0.3), (" incomprehensible", 0.5))), 4.0),
     ],
-    ids=["not a passage", "speech that is hard to understand", "timestamps, which show the rest", "no words at all"],
+    ids=["not a passage", "hard to understand", "timestamps, which show the rest", "no words at all", "wrong times"],
 )
 def test_other_gaps_are_not_decoded(whole, seconds):
     decoder = Scripted(whole)
