@@ -32,7 +32,7 @@ _PASSAGE_S = 2.5
 """Speech without words that is taken for a passage. In half an hour of real English (meetings, children, an interview;
 whisper-base, int8), two windows have so much although the model is sure of them, and nothing is found. Of 48 recordings
 in which a phrase returns (``benchmarks/true_repetitions.py``), eleven lack all its copies, three of them the sentence
-that follows, too; six of the eleven get copies back, and all three the sentence."""
+that follows, too; four of the eleven get them back, and all three the sentence."""
 _SURE_LOGPROB = -0.4
 """Mean log-probability of a window below which its speech is hard to understand. In the same half hour, less sure
 windows have 22 more such passages, where the model writes "Okay." or an improbable sentence."""
