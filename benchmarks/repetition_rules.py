@@ -17,7 +17,7 @@ from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, vad
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.long_form.loops import count_syllables, has_loop, truncate_loops
-from lsa_whisper.transcription.long_form.squeezed import without_squeezed
+from lsa_whisper.transcription.long_form.surplus_copies import without_surplus_copies
 from lsa_whisper.transcription.long_form.unspoken import without_unspoken
 
 Rule = Callable[[Repeated], str]
@@ -60,7 +60,7 @@ def ours(recording: Repeated, *, together: bool) -> str:
     window, spoken = DecodedWindow(segments, -0.1, no_speech_prob=0.02), speech.within(whole)
     if has_loop(window, spoken):
         window = truncate_loops(window, spoken, partial(count_syllables, sound.load(), SAMPLE_RATE_HZ))
-    ((_, result),) = without_unspoken([(whole, without_squeezed(window, spoken))], speech)
+    ((_, result),) = without_unspoken([(whole, without_surplus_copies(window, spoken))], speech)
     return result.text
 
 

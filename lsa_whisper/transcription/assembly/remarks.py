@@ -66,10 +66,10 @@ def window_remarks(windows: Sequence[TimeSpan], decoded: Sequence[DecodedWindow]
             f"the model repeated itself at {places([window for window, _ in truncated])}, also when decoded again, and "
             f"surplus copies were removed{_copies(truncated)}: check these passages first"
         )
-    if squeezed := [pair for pair in pairs if pair[1].removed and not pair[1].truncated]:
+    if surplus := [pair for pair in pairs if pair[1].removed and not pair[1].truncated]:
         yield (
             f"the model wrote more copies of a phrase than there is time for at "
-            f"{places([window for window, _ in squeezed])}, and the surplus was removed{_copies(squeezed)}: "
+            f"{places([window for window, _ in surplus])}, and the surplus was removed{_copies(surplus)}: "
             f"check these passages"
         )
     if incomplete := [window for window, result in pairs if not result.complete]:

@@ -27,7 +27,7 @@ from lsa_whisper.transcription.long_form.repair import Repair, Sound
 from lsa_whisper.transcription.long_form.repairs import LOOPS
 from lsa_whisper.transcription.long_form.sequential import sequential_windows
 from lsa_whisper.transcription.long_form.skipped import without_token_times
-from lsa_whisper.transcription.long_form.squeezed import without_squeezed
+from lsa_whisper.transcription.long_form.surplus_copies import without_surplus_copies
 from lsa_whisper.transcription.long_form.unspoken import without_unspoken
 
 Progress = Callable[[float], None]
@@ -93,7 +93,7 @@ class LongFormDecoder:
 
         def decode_again(spans: Sequence[TimeSpan]) -> list[DecodedWindow]:
             results = decode_repaired(decoder, [_loaded(recording, span, speech) for span in spans], self.repairs)
-            return [without_squeezed(*pair) for pair in zip(results, map(speech.within, spans), strict=True)]
+            return [without_surplus_copies(*pair) for pair in zip(results, map(speech.within, spans), strict=True)]
 
         joined = decode_across_borders(
             self._spoken(decoded, speech),
@@ -162,7 +162,7 @@ class LongFormDecoder:
         """Return the windows without text that has no speech under it, too many copies, or that failed when louder."""
         if speech.gain != 1:
             windows = [(span, self.silence.apply_to_quiet(result)) for span, result in windows]
-        windows = [(span, without_squeezed(result, speech.within(span))) for span, result in windows]
+        windows = [(span, without_surplus_copies(result, speech.within(span))) for span, result in windows]
         return windows if self.silence.keeps_all else without_unspoken(windows, speech)
 
     def _timed(self, windows: Sequence[WindowResult]) -> Sequence[WindowResult]:

@@ -71,9 +71,9 @@ def test_the_places_survive_in_the_file_and_come_first_in_the_review(tmp_path):
 
 def test_copies_that_were_removed_are_named_with_their_place():
     spans = [TimeSpan(0, 9_000), TimeSpan(9_000, 20_000)]
-    squeezed = DecodedWindow((DecodedSegment("go away .", 0, 2),), removed=('2 times "go away"',))
-    (remark,) = window_remarks(spans, [DecodedWindow(()), squeezed], True)
+    surplus = DecodedWindow((DecodedSegment("go away .", 0, 2),), removed=('2 times "go away"',))
+    (remark,) = window_remarks(spans, [DecodedWindow(()), surplus], True)
     assert "more copies of a phrase than there is time for at 9.0 to 20.0 s" in remark
     assert '(2 times "go away")' in remark
-    (remark,) = window_remarks(spans, [DecodedWindow(()), replace(squeezed, retried=True, truncated=True)], True)
+    (remark,) = window_remarks(spans, [DecodedWindow(()), replace(surplus, retried=True, truncated=True)], True)
     assert "also when decoded again" in remark and '(2 times "go away")' in remark

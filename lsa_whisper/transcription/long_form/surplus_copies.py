@@ -49,12 +49,13 @@ class _Block:
         return len(self.copies) - self.fitting
 
 
-def without_squeezed(result: DecodedWindow, speech: SpeechIntervals) -> DecodedWindow:
+def without_surplus_copies(result: DecodedWindow, speech: SpeechIntervals) -> DecodedWindow:
     """Return a window without the copies that share the time of others; without token times, the window as it is.
 
     >>> times_s = [(0, 0.9), (1, 1.9), (2, 2.9), (3, 3.4), (3.4, 3.9)]
     >>> timed = tuple(TimedToken(f" {word}", *span) for span in times_s for word in "please now go away".split())
-    >>> without_squeezed(DecodedWindow((DecodedSegment("please now go away " * 5, 0, 4, timed=timed),)), ()).removed
+    >>> window = DecodedWindow((DecodedSegment("please now go away " * 5, 0, 4, timed=timed),))
+    >>> without_surplus_copies(window, ()).removed
     ('once "please now go away"',)
     """
     segments, notes = [], []
@@ -137,12 +138,8 @@ def _blocks(
         if before_s > _TOUCHING_S:
             groups.append([])
         groups[-1].append(copy)
-    ends_s = [
-        around_s[0],
-        *(time for group in groups for time in (group[0][0].start_s, group[-1][-1].end_s)),
-        around_s[1],
-    ]
-    between = list(zip(ends_s[::2], ends_s[1::2], strict=True))
+    starts_s = [*(group[0][0].start_s for group in groups), around_s[1]]
+    between = list(zip([around_s[0], *(group[-1][-1].end_s for group in groups)], starts_s, strict=True))
     blocks = []
     for group, ((before_s, start_s), (end_s, after_s)) in zip(groups, pairwise(between), strict=True):
         # One copy alone has no pause of its own: what it touches has taken its place.

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
-from lsa_whisper.transcription.long_form.squeezed import without_squeezed
+from lsa_whisper.transcription.long_form.surplus_copies import without_surplus_copies
 
 ALL = ((0.0, 12.0),)
 SPOKEN = ((0.0, 0.5),)
@@ -35,7 +35,7 @@ def starts(window, word=" what"):
 
 def test_copies_in_the_time_of_one_are_removed_and_the_rest_gets_the_time():
     window = said((1, 2), (3.3, 2), (5.6, 2), (7.9, 0.7), (8.6, 0.6), (9.2, 0.7))
-    result = without_squeezed(window, SPOKEN)
+    result = without_surplus_copies(window, SPOKEN)
     assert result.removed == ('2 times "what your country can do for you"',)
     assert starts(result) == [1, 3.3, 5.6, 7.9]
     segment = result.segments[0]
@@ -45,10 +45,10 @@ def test_copies_in_the_time_of_one_are_removed_and_the_rest_gets_the_time():
 
 def test_copies_that_lost_their_time_to_speech_without_words_stay():
     window = said((1, 2), (3.3, 2), (7.9, 2), (10.2, 0.9), (11.1, 0.9))
-    assert without_squeezed(window, ALL) is window
+    assert without_surplus_copies(window, ALL) is window
     heard = ((0.0, 5.3), (7.9, 12.0))
-    assert without_squeezed(window, heard).removed == ('once "what your country can do for you"',)
-    assert without_squeezed(window, (*heard, (12.2, 15.0))) is window  # it may be the speech behind the last word
+    assert without_surplus_copies(window, heard).removed == ('once "what your country can do for you"',)
+    assert without_surplus_copies(window, (*heard, (12.2, 15.0))) is window  # it may be the speech behind the last word
 
 
 def test_a_last_copy_that_has_no_time_is_removed_with_its_other_first_word():
@@ -60,7 +60,7 @@ def test_a_last_copy_that_has_no_time_is_removed_with_its_other_first_word():
     )
     changed = DecodedWindow((DecodedSegment(segment.text, 0, 8, -0.1, timed),), -0.1)
     for each in (window, changed):
-        result = without_squeezed(each, ((0.0, 8.0),)).segments[0]
+        result = without_surplus_copies(each, ((0.0, 8.0),)).segments[0]
         assert result.text.endswith("what your country can do for you.") and len(result.timed) == 2 + 3 * 7
 
 
@@ -69,7 +69,7 @@ def test_the_mark_of_the_last_copy_stays():
     (segment,) = window.segments
     timed = (*segment.timed[:-1], replace(segment.timed[-1], text=" now?"))
     asked = replace(segment, text=f"{segment.text[:-1]}?", timed=timed)
-    (result,) = without_squeezed(replace(window, segments=(asked,)), SPOKEN).segments
+    (result,) = without_surplus_copies(replace(window, segments=(asked,)), SPOKEN).segments
     assert result.text.count("go") == 4 and result.text.endswith("go now?")
 
 
@@ -93,7 +93,7 @@ def test_the_mark_of_the_last_copy_stays():
     ],
 )
 def test_what_a_person_repeats_stays(window):
-    assert without_squeezed(window, SPOKEN) is window
+    assert without_surplus_copies(window, SPOKEN) is window
 
 
 def test_text_without_spaces_stays():
@@ -101,4 +101,4 @@ def test_text_without_spaces_stays():
     copies = ((1, 2), (3.3, 2), (5.6, 2), (7.9, 0.2), (8.1, 0.2))
     timed = tuple(TimedToken(letter, at, at + long / 11) for at, long in copies for letter in phrase)
     window = DecodedWindow((DecodedSegment(phrase * 5, 0, 9, -0.1, timed),), -0.1)
-    assert without_squeezed(window, SPOKEN) is window
+    assert without_surplus_copies(window, SPOKEN) is window
