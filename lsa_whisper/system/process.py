@@ -1,4 +1,4 @@
-"""This process: how it gets memory and gives it back, its search for cyclic garbage, and its end.
+"""This process: how it gets memory and gives it back, its search for cyclic garbage, Ctrl-C, and its end.
 
 Without glibc (macOS, Windows, musl), memory is left as it is.
 """
@@ -11,6 +11,8 @@ import gc
 import mmap
 import os
 import sys
+import threading
+from _thread import interrupt_main
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -23,6 +25,8 @@ this, and 1.6 GiB with it."""
 _KEPT = 1 << 30
 """Bytes of a kept heap that are asked for as huge pages, and not given back once they were used."""
 _HUGE_PAGE = 1 << 21
+_AGAIN_S = 0.05
+"""Seconds until a lost Ctrl-C is raised again: the callback in which it was lost has ended by then."""
 
 
 def release_freed_memory() -> None:
@@ -91,6 +95,26 @@ def without_collector(*, keep: bool = False) -> Iterator[None]:
             if keep:
                 gc.freeze()
             gc.enable()
+
+
+def repeat_lost_interrupts() -> None:
+    """Let Ctrl-C stop this program even where Python loses it: in a callback that may raise nothing.
+
+    When the last owner of an object goes, such callbacks run between any two lines, and Python only prints that the
+    ``KeyboardInterrupt`` was ignored. Of 660 interrupts of a transcription at random times three were lost, all where
+    the threads that had read a recording ended; the command then transcribed the other recordings, too.
+    """
+    report = sys.unraisablehook
+
+    def report_or_repeat(lost: sys.UnraisableHookArgs) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            again = threading.Timer(_AGAIN_S, interrupt_main)  # here it would be lost once more
+            again.daemon = True
+            again.start()
+        else:
+            report(lost)
+
+    sys.unraisablehook = report_or_repeat
 
 
 @contextmanager

@@ -1,5 +1,5 @@
-"""Freed memory is given back or kept; the search for garbage rests and resumes, also after an error; a rank ends with
-the status of its command."""
+"""Freed memory is given back or kept; the search for garbage rests and resumes, also after an error; Ctrl-C is not
+lost; a rank ends with the status of its command."""
 
 from __future__ import annotations
 
@@ -110,6 +110,32 @@ def test_a_search_that_rests_already_is_not_begun():
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+INTERRUPTED = """
+import signal, sys, time, weakref
+from lsa_whisper.system.process import repeat_lost_interrupts
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if sys.argv[1] == "repeated":
+    repeat_lost_interrupts()
+class Owner: ...
+owner = Owner()
+watched = weakref.ref(owner, lambda _: signal.raise_signal(signal.SIGINT))
+del owner
+try:
+    time.sleep(60 if sys.argv[1] == "repeated" else 1)
+    print("went on")
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+@pytest.mark.parametrize(("way", "said"), [("plain", "went on"), ("repeated", "stopped")])
+def test_an_interrupt_inside_a_callback_is_not_lost(way, said):
+    ran = subprocess.run([sys.executable, "-c", INTERRUPTED, way], check=True, capture_output=True, text=True)
+    assert ran.stdout == f"{said}\n"
+    assert bool(ran.stderr) == (way == "plain")
 
 
 PROGRAM = """
