@@ -36,6 +36,27 @@ def test_what_is_typed_after_a_conflict_does_not_overwrite_the_other_window(visi
     assert two.input_value("#text") == "two was late ."
 
 
+def slow_down(page):
+    """Let every answer take half a second, so that several texts are on their way to the server at once."""
+    for path in ("**/action", "**/transcript*"):
+        page.route(path, lambda route: (page.wait_for_timeout(500), route.continue_()))
+
+
+def test_texts_that_wait_behind_a_conflict_do_not_overwrite_the_other_window(visit, serve, chromium):
+    served, path = serve(visit), visit / "test01.cha"
+    one, two = opened(chromium, served), opened(chromium, served)
+    type_text(one, "one was first .")
+    slow_down(two)
+    two.keyboard.press("Enter")
+    two.keyboard.press("Control+a")
+    two.keyboard.type("two was late .", delay=60)
+    two.keyboard.press("Enter")
+    settled(two)
+    two.wait_for_selector("#message:not([hidden])")
+    assert "another window" in two.inner_text("#message") and texts(path)[0][1] == "one was first ."
+    assert two.input_value("#text") == "two was late ."
+
+
 @pytest.mark.parametrize("choice, taken", [("#take-foreign", "theirs ."), ("#keep-own", "mine .")])
 def test_a_change_by_another_program_is_shown_and_both_versions_kept(visit, serve, chromium, choice, taken):
     served, path = serve(visit), visit / "test01.cha"
@@ -64,11 +85,17 @@ def test_what_was_typed_before_a_version_is_chosen_stays_and_can_be_saved(visit,
     first = next(number for number, line in enumerate(lines) if line.startswith(b"*"))
     path.write_bytes(b"".join([*lines[:first], b"*ADU:\tmore here .\n", *lines[first:]]))
     page.keyboard.press("ArrowDown")
-    type_text(page, "typed in vain ?")
+    slow_down(page)
+    page.keyboard.press("Enter")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("typed in vain ?", delay=100)
+    page.keyboard.press("Enter")
+    settled(page)
     page.wait_for_selector("#conflict:not([hidden])")
     page.click(choice)
     page.wait_for_selector("#conflict", state="hidden")
     settled(page)
+    page.unroute_all()
     at = 2 if choice == "#take-foreign" else 1
     assert texts(path)[at][1] != "typed in vain ?"
     page.reload()  # which opens the utterance with unsaved text

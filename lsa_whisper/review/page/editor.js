@@ -7,7 +7,8 @@ const at = (id) => document.getElementById(id);
 const text = at("text"), comment = at("comment"), words = at("words"), problems = at("problems"), proposal = at("proposal");
 const WAIT_MS = 250;
 // ``held``: another window changed the transcript while this text was typed. It must not be saved over that change.
-let timer = 0, typing = false, shown = -1, dirty = false, held = false, sent = null, noted = null, noteTimer = 0, noting = false;
+// ``newest``: what was typed last, and where; several texts of one utterance can be on their way to the server.
+let timer = 0, typing = false, shown = -1, dirty = false, held = false, newest = {}, sent = null, noted = null, noteTimer = 0, noting = false;
 export function show() {
   const each = current();
   if (!each) return;
@@ -54,16 +55,20 @@ export async function flush() {
   sent = value;
   const found = await edit({ action: "text", number, text: value, joins, typing: true }, { quiet: true });
   if (sent === value) sent = null;
-  if (found.conflict) { held = true; if (document.activeElement !== text) release(value); return; }
+  if (found.conflict) {
+    held = shown === number && document.activeElement === text;
+    if (!held) release(number, newest.number === number ? newest.text : value);
+    return;
+  }
   if (!found.error) { delete state.pending[number]; if (shown === number && text.value === value) showProblems(found, ""); return; }
   typing = joins;
   state.pending[number] = value;
   if (found.revision !== undefined) state.revision = found.revision;
   if (shown === number && text.value === value) showProblems(found, found.error);
 }
-function release(value) {
-  held = dirty = typing = false;
-  if (value !== state.utterances[shown]?.text) state.pending[shown] = value;
+function release(number, value) {
+  if (shown === number) held = dirty = typing = false;
+  if (value !== state.utterances[number]?.text) state.pending[number] = value;
   show();
 }
 async function check(value, number, error = "") {
@@ -80,16 +85,20 @@ function showProblems(found, error) {
 export function takeProposal() {
   if (proposal.hidden) return;
   text.value = proposal.dataset.text;
-  dirty = true;
+  typed();
   flush();
 }
 proposal.addEventListener("click", takeProposal);
-text.addEventListener("input", () => {
+function typed() {
   dirty = true;
+  newest = { number: shown, text: text.value };
+}
+text.addEventListener("input", () => {
+  typed();
   proposal.hidden = true;  // it was for the text before this key, and would undo what is typed
   if (!timer) timer = setTimeout(flush, WAIT_MS);  // not put off by further keys: a crash must cost no more than this
 });
-text.addEventListener("blur", () => (held ? release(text.value) : flush()));
+text.addEventListener("blur", () => (held ? release(shown, text.value) : flush()));
 async function note() {
   clearTimeout(noteTimer); noteTimer = 0;
   if (noted === null) return;
