@@ -118,6 +118,8 @@ def _in_one_sentence(error: click.UsageError) -> str:
     """Return what is wrong with what was typed, and where its help is."""
     sentence = error.format_message().rstrip(".")
     sentence += " (a name with spaces needs quotes)" if "unexpected extra argument" in sentence else ""
+    file = next((word for word in sys.argv[1:] if word.startswith("-") and os.access(word, os.F_OK)), None)
+    sentence += f" (the file of this name is ./{file})" if file and isinstance(error, click.NoSuchOption) else ""
     path = error.ctx.command_path.removeprefix(error.ctx.find_root().command_path) if error.ctx else ""
     return f"{sentence}; see 'lsa-whisper{path} --help'"
 

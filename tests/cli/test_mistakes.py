@@ -245,6 +245,13 @@ def test_a_name_too_long_for_a_disk_is_told(command):
     assert "x" * 30 in found.stderr
 
 
+def test_a_file_whose_name_begins_like_an_option_is_found(folder, monkeypatch):
+    Path("-d.wav").touch()
+    monkeypatch.setattr("sys.argv", ["lsa-whisper", "transcribe", "-d.wav"])
+    found = CliRunner().invoke(main, ["transcribe", "-d.wav"])
+    assert found.exit_code == 2 and "the file of this name is ./-d.wav" in found.stderr
+
+
 def test_a_port_in_use_is_told_in_words():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         found = CliRunner().invoke(main, ["review", "visit.cha", "--port", str(taken.getsockname()[1])])
