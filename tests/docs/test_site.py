@@ -43,8 +43,12 @@ def opened(chromium, page, theme="light"):
 
 def test_the_search_works_without_a_server_and_fetches_nothing(site, chromium):
     view = opened(chromium, site / "reference" / "commands.html")
-    view.wait_for_timeout(500)
-    view.keyboard.press("/")
+    for _ in range(300):  # until the page has what reacts to the key
+        if view.evaluate("document.activeElement.matches('.md-search__input')"):
+            break
+        view.keyboard.press("/")
+        view.wait_for_timeout(200)
+    view.keyboard.press("Control+a")
     view.keyboard.type("filled pause")
     view.wait_for_selector(".md-search-result__item a", state="attached")
     assert "matching documents" in view.inner_text(".md-search-result__meta")

@@ -39,7 +39,7 @@ class Served:
         headers = {name.replace("_", "-"): value for name, value in headers.items() if value is not None}
         asked = urllib.request.Request(self.address + path, data, headers, method=method)
         try:
-            with urllib.request.urlopen(asked, timeout=30) as answer:
+            with urllib.request.urlopen(asked, timeout=300) as answer:
                 return answer.status, answer.read(), answer.headers
         except urllib.error.HTTPError as error:
             return error.code, error.read(), error.headers

@@ -49,7 +49,7 @@ METHODS = ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"]
 
 def raw(served, method, path, headers, body=b""):
     """Send a request as it is, without the corrections of a library."""
-    connection = http.client.HTTPConnection(urlsplit(served.address).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urlsplit(served.address).netloc, timeout=300)
     connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     for name, value in headers.items():
         connection.putheader(name, value)
