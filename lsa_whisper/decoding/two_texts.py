@@ -4,6 +4,10 @@ A stock model that is asked for disfluencies loses words that it writes otherwis
 come from one pass of the encoder. Words on which they agree are kept, with the final mark that either has behind them
 (asked for disfluencies, a model writes few); fillers, repetitions and cut-off words are those
 of the first text; of other words, the more probable ones are taken (voting by confidence, Fiscus 1997).
+
+A model that was trained on other people gains nothing by it: of 24 recordings (whisper-base, float32, one seed of four
+parts), 23.4 % of the words are wrong without disfluencies, 24.5 % with a second text of its own, and 23.6 % with one of
+its base.
 """
 
 from __future__ import annotations
