@@ -95,8 +95,11 @@ def connect_to_cluster(address: str) -> Iterator[RayCluster]:
             if host and port.isdigit():
                 socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_TIMEOUT_S).close()
             ray.init(address=address, **options)
-        except (OSError, ValueError, RuntimeError) as error:
-            raise LsaWhisperError(f"no Ray cluster at {address} ({error}); start one: ray start --head") from error
+        except Exception as error:  # not a narrower one: so Ray tells that it did not start within half a minute
+            remedy = (
+                "run it again when the machine is less busy" if address == "local" else "start one: ray start --head"
+            )
+            raise LsaWhisperError(f"no Ray cluster at {address} ({first_line(error)}); {remedy}") from error
         stack.callback(ray.shutdown)
         yield RayCluster(ray)
 
