@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from itertools import pairwise
 
 from lsa_whisper import chat
@@ -83,11 +84,36 @@ def drag_end(page, canvas, end_ms, pixels, down=40):
     settled(page)
 
 
-def type_text(page, text):
+def type_at_once(page, text):
+    """Type a text instead of what is there, and leave the field; it need not be saved yet."""
     page.keyboard.press("Enter")
     page.keyboard.press("Control+a")
     page.keyboard.type(text)
     page.keyboard.press("Enter")
+
+
+def type_text(page, text):
+    type_at_once(page, text)
+    settled(page)
+
+
+WITHHELD = """() => {
+const ask = window.fetch, asked_for = new Promise((done) => { window.answerAll = done; });
+window.fetch = async (...asked) => {
+  const answer = await ask(...asked);
+  if (asked[0] === "action") await asked_for;
+  return answer;
+};
+}"""
+"""Withholds the answers to all edits until ``answerAll`` is called; the server has made the first by then."""
+
+
+@contextmanager
+def unanswered(page):
+    """Withhold the answers to all edits until the block ends."""
+    page.evaluate(WITHHELD)
+    yield
+    page.evaluate("answerAll()")
     settled(page)
 
 

@@ -138,12 +138,15 @@ def _drafted(saved: SavedTranscript, view: TranscriptView, request: Request) -> 
 
     The page cannot know the revision, because the answer to its last edit may be on its way.
     """
-    number, text, before = _int(request, "number"), _str(request, "text"), request["before"]
+    number, text, before, noted = _int(request, "number"), _str(request, "text"), request["before"], request["noted"]
     utterances = saved.transcript.utterances
-    if not 0 <= number < len(utterances) or not isinstance(before, list):
+    if not 0 <= number < len(utterances) or not isinstance(before, list) or not isinstance(noted, list):
         raise ValueError("no such utterance")
     same, now = utterances[number].text in before, {"revision": saved.revision}
     if request["field"] == "comment" and same:
+        comment = edits.comment_of(utterances[number])
+        if comment and comment not in [*noted, text]:  # from another window: both are kept
+            text = f"{comment}; {text}"
         joins = bool(saved.history.done) and saved.history.done[-1].kind == "comment"
         saved.edit(saved.revision, "comment", lambda t: edits.set_comment(t, number, text), joins=joins)
     elif request["field"] == "text" and same:

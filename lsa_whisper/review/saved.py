@@ -11,13 +11,14 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from lsa_whisper import chat
-from lsa_whisper.chat import Transcript
+from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.chat.serialize import encoded
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.review.edits import Change, EditError, verify_edit, with_checked_state
@@ -131,6 +132,9 @@ class SavedTranscript:
         """Give text that is not valid yet the new number of its utterance, unless that is gone or has a typed text."""
         at, removed, added = Change.between(before, after).utterances(before)
         moved, end = len(added) - len(removed), at + len(removed)
+        if moved:  # another program's version is read anew: the same lines have other numbers
+            first = _alike(removed, added)
+            at, end = at + first, end - _alike(removed[first:][::-1], added[first:][::-1])
         gone = range(at, end) if moved or typed else ()
         self.pending = {n + moved * (n >= end): text for n, text in self.pending.items() if n not in gone}
 
@@ -162,7 +166,9 @@ class SavedTranscript:
         data, self.foreign, self.remark = self.path.read_bytes(), None, ""
         self._keep_other(encoded(self.transcript))
         self._digest = _digest(data)
+        before = self.transcript
         step = self.history.take(chat.read(self.path), "other_program", at_s=time.time())
+        self._carry(before, self.transcript)
         self._append({"step": step_as_dict(step)} if step else {"active_s": 0.0})
 
     def keep_own(self) -> None:
@@ -258,6 +264,11 @@ class SavedTranscript:
     def _keep_other(self, data: bytes) -> None:
         name = f"{self.path.stem}.{_digest(data)[:8]}{self.path.suffix}"
         write_atomic(data, self.kept.with_name(name), own=True)
+
+
+def _alike(some: Sequence[Utterance], others: Sequence[Utterance]) -> int:
+    """Return how many utterances are the same on the main line, from the first on."""
+    return len(list(takewhile(lambda pair: pair[0].main == pair[1].main, zip(some, others, strict=False))))
 
 
 def _digest(data: bytes) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.decoding.confidences import Calibration, ScoredUtterance, read_confidences
 from lsa_whisper.review.corrections import Corrections, errors_left, expected_errors, word_changes
-from lsa_whisper.review.edits import Change, WrittenWord, draft_banner, written_words
+from lsa_whisper.review.edits import Change, WrittenWord, comment_of, draft_banner, written_words
 from lsa_whisper.review.saved import SavedTranscript
 from lsa_whisper.review.word_confidence import ConfidenceTable, flag_limit
 from lsa_whisper.timespan import TimeSpan
@@ -113,7 +113,6 @@ class TranscriptView:
         confidences = self._table.of(utterance)
         spans = utterance.word_spans() if utterance.word_times else ()
         words = [_word(word, confidences, spans) for word in written_words(utterance)]
-        comment = next((tier.value for tier in utterance.tiers if tier.name == "%com"), "")
         return {
             "speaker": utterance.speaker,
             "text": utterance.text,
@@ -124,7 +123,7 @@ class TranscriptView:
             "kinds": sorted({event.kind.value for event in utterance.reading.events}),
             "expected": round(self._expected(utterance), 3) if self._table.known else None,
             "reviewed": utterance.reviewed,
-            "comment": comment,
+            "comment": comment_of(utterance),
         }
 
 

@@ -1,7 +1,9 @@
 """Two windows, or another program, change one transcript: no change is overwritten, and no typed text is lost."""
 
 import pytest
-from review_page import opened, press, settled, texts, type_text, until
+from review_page import opened, press, settled, texts, type_at_once, type_text, unanswered, until
+
+from lsa_whisper import chat
 
 pytestmark = pytest.mark.slow
 
@@ -103,3 +105,121 @@ def test_what_was_typed_before_a_version_is_chosen_stays_and_can_be_saved(visit,
     assert page.input_value("#text") == "typed in vain ?" and page.inner_text("#place").startswith(f"{at + 1} of")
     type_text(page, "typed in vain .")
     assert texts(path)[at][1] == "typed in vain ."
+
+
+def with_comment(page, number, text):
+    page.click(f"#u{number}")
+    page.keyboard.press("c")
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+    settled(page)
+
+
+def test_a_comment_is_saved_though_another_window_changed_something_else(visit, serve, chromium):
+    served, path = serve(visit), visit / "test01.cha"
+    one, two = opened(chromium, served), opened(chromium, served)
+    type_text(one, "one was first .")
+    two.click("#u2")
+    two.keyboard.press("c")
+    with unanswered(two):
+        two.keyboard.type("two was")
+        two.wait_for_timeout(350)
+        two.keyboard.type(" noisy")
+        two.keyboard.press("Enter")
+        two.keyboard.press("ArrowDown")
+    assert "two was noisy" in path.read_text() and texts(path)[0][1] == "one was first ."
+    assert [each.value for each in chat.read(path).utterances[2].tiers if each.name == "%com"] == ["two was noisy"]
+
+
+def test_comments_of_two_windows_are_both_kept(visit, serve, chromium):
+    served, path = serve(visit), visit / "test01.cha"
+    one, two = opened(chromium, served), opened(chromium, served)
+    with_comment(one, 0, "one heard a dog")
+    two.keyboard.press("c")
+    two.keyboard.type("two heard")
+    two.wait_for_timeout(350)
+    settled(two)
+    two.keyboard.type(" a cat")
+    two.keyboard.press("Enter")
+    settled(two)
+    assert [each.value for each in chat.read(path).utterances[0].tiers if each.name == "%com"] == [
+        "one heard a dog; two heard a cat"
+    ]
+
+
+@pytest.mark.parametrize("more", [" late .", ""])
+def test_a_text_that_met_a_conflict_outlives_loading_the_page_again(more, visit, serve, chromium):
+    served, path = serve(visit), visit / "test01.cha"
+    one, two = opened(chromium, served), opened(chromium, served)
+    type_text(one, "one was first .")
+    two.keyboard.press("Enter")
+    two.keyboard.press("Control+a")
+    two.keyboard.type("two was")
+    two.wait_for_selector("#message:not([hidden])")
+    two.keyboard.type(more)
+    if not more:
+        two.keyboard.press("Enter")
+        settled(two)
+    two.reload()
+    two.wait_for_selector("#list .utterance")
+    until(two, f"document.getElementById('text').value === 'two was{more}'")
+    assert texts(path)[0][1] == "one was first ."
+
+
+def test_a_text_stays_at_its_utterance_when_another_window_inserts_one(visit, serve, chromium):
+    served, path = serve(visit), visit / "test01.cha"
+    one, two = opened(chromium, served), opened(chromium, served)
+    press(one, "i")
+    before = texts(path)
+    two.click("#u3")
+    type_at_once(two, "two was late .")
+    settled(two)
+    assert two.inner_text("#place").startswith("5 of") and two.input_value("#text") == "two was late ."
+    press(two, "ArrowUp")
+    assert two.input_value("#text") == before[3][1]
+    assert texts(path) == before
+    press(two, "ArrowDown")
+    type_text(two, "two knows it .")
+    assert texts(path)[4][1] == "two knows it ." and [*texts(path)[:4], *texts(path)[5:]] == [*before[:4], *before[5:]]
+
+
+def test_a_text_that_met_a_conflict_is_not_lost_by_the_key_for_the_next(visit, serve, chromium):
+    served, path = serve(visit), visit / "test01.cha"
+    one, two = opened(chromium, served), opened(chromium, served)
+    type_text(one, "one was first .")
+    two.keyboard.press("Enter")
+    two.keyboard.press("Control+a")
+    two.keyboard.type("two was")
+    two.wait_for_selector("#message:not([hidden])")
+    two.keyboard.type(" late .")
+    two.keyboard.press("F9")
+    until(two, "document.getElementById('place').textContent.startsWith('2 of')")
+    press(two, "F7")
+    assert two.input_value("#text") == "two was late ." and texts(path)[0][1] == "one was first ."
+
+
+def test_a_text_that_met_a_conflict_waits_for_a_server_that_does_not_answer(visit, serve, chromium):
+    served = serve(visit)
+    one, two = opened(chromium, served), opened(chromium, served)
+    type_text(one, "one was first .")
+    two.route("**/transcript*", lambda route: route.abort(), times=2)
+    type_at_once(two, "two was late .")
+    until(two, "document.getElementById('saving').textContent.includes('does not answer')")
+    settled(two)
+    press(two, "ArrowDown", "ArrowUp")
+    assert two.input_value("#text") == "two was late ." and "one was first" in two.inner_text("#u0") and not two.wrong
+
+
+def test_a_speaker_that_met_a_conflict_stays_typed(visit, serve, chromium):
+    served, path = serve(visit), visit / "test01.cha"
+    one, two = opened(chromium, served), opened(chromium, served)
+    type_text(one, "one was first .")
+    press(two, "S")
+    two.fill("#person-name", "Rexi")
+    two.click("#person-save")
+    until(two, "document.getElementById('person-problem').textContent.includes('another window')")
+    settled(two)
+    assert two.input_value("#person-name") == "Rexi"
+    two.click("#person-save")
+    settled(two)
+    assert "Rexi" in path.read_text()

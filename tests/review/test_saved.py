@@ -189,3 +189,17 @@ def test_text_that_is_not_valid_yet_stays_at_its_utterance(path):
     saved.pend(saved.revision, 3, None)
     saved.close()
     assert SavedTranscript(path).pending == {}
+
+
+def test_text_that_is_not_valid_yet_stays_at_its_utterance_in_the_version_of_another_program(path):
+    saved = SavedTranscript(path)
+    saved.pend(0, 5, "<five")
+    lines = path.read_bytes().splitlines(keepends=True)
+    first = next(number for number, line in enumerate(lines) if line.startswith(b"*"))
+    path.write_bytes(b"".join([*lines[:first], b"*ADU:\tmore here .\n", *lines[first:]]))
+    with pytest.raises(RevisionError, match="another program"):
+        saved.undo(saved.revision)
+    saved.take_foreign()
+    assert saved.pending == {6: "<five"}
+    saved.close()
+    assert SavedTranscript(path).pending == {6: "<five"}

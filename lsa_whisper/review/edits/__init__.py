@@ -9,7 +9,7 @@ from lsa_whisper.review.edits.change import Change, EditError
 from lsa_whisper.review.edits.marks import MARKS, mark_words, question_about
 from lsa_whisper.review.edits.people import assign_speaker, describe_person, merge_people, name_transcribers
 from lsa_whisper.review.edits.problems import find_problems, propose, propose_marks, verify_edit
-from lsa_whisper.review.edits.reviewed import draft_banner, set_comment, set_reviewed, with_checked_state
+from lsa_whisper.review.edits.reviewed import comment_of, draft_banner, set_comment, set_reviewed, with_checked_state
 from lsa_whisper.review.edits.times import set_span, set_word_span
 from lsa_whisper.review.edits.utterances import (
     delete_utterance,
@@ -30,6 +30,7 @@ __all__ = [
     "EditError",
     "WrittenWord",
     "assign_speaker",
+    "comment_of",
     "delete_utterance",
     "describe_person",
     "draft_banner",

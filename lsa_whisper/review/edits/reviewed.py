@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lsa_whisper.chat import Line, Transcript
+from lsa_whisper.chat import Line, Transcript, Utterance
 from lsa_whisper.chat.main_tier import REVIEWED_TIER
 from lsa_whisper.labels import is_draft, read_coverage
 from lsa_whisper.labels.coverage import CHECKED, NOT_CHECKED
@@ -24,6 +24,11 @@ def set_reviewed(transcript: Transcript, number: int, reviewed: bool = True) -> 
     The state is a tier ``%xrev``: CLAN accepts every tier whose name begins with ``%x``.
     """
     return _set_tier(transcript, number, REVIEWED_TIER, "reviewed" if reviewed else "")
+
+
+def comment_of(utterance: Utterance) -> str:
+    """Return the comment on an utterance, or an empty text."""
+    return next((tier.value for tier in utterance.tiers if tier.name == _COMMENT), "")
 
 
 def set_comment(transcript: Transcript, number: int, comment: str) -> Transcript:

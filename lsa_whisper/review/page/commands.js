@@ -1,5 +1,5 @@
 // Everything that a key or a button does, with the text of the help.
-import { state, current, chooseWords, choose } from "./state.js";
+import { state, current, chooseWords, choose, isTyping } from "./state.js";
 import { edit, say } from "./server.js";
 import { step } from "./list.js";
 import { nextDoubtful } from "./filters.js";
@@ -14,25 +14,29 @@ import { nudge, nudgeWord } from "./drag.js";
 const at = (id) => document.getElementById(id), low = () => Math.min(state.first, state.last), high = () => Math.max(state.first, state.last);
 const number = () => state.at;
 async function review(on) {
-  const found = await edit({ action: "reviewed", number: number(), reviewed: on });
-  if (!found.error && on) step(1);
+  const body = { action: "reviewed", number: number(), reviewed: on }, found = await edit(body);
+  if (!found.error && on && body.number === number() && !isTyping()) step(1);
+}
+async function insert() {
+  const found = await edit({ action: "insert", number: number() + 1, speaker: current().speaker });
+  if (!found.error && !isTyping()) choose(found.at);
 }
 let asked = "";
 export async function mark(name) {
   const before = current()?.words.length ?? 0, [first, last] = [low(), high()];
   const request = `${number()} ${first} ${last} ${name}`, sure = asked === request;
   asked = sure ? "" : request;  // before the answer: a second press may follow at once
-  const found = await edit({ action: "mark", number: number(), first, last, mark: name, sure });
+  const body = { action: "mark", number: number(), first, last, mark: name, sure }, found = await edit(body);
   if (found.ask) { say(found.ask); return; }
   if (asked === request) asked = "";
   const after = current()?.words.length ?? 0;
-  chooseWords(first, Math.max(first, last + after - before));
+  if (body.number === number()) chooseWords(first, Math.max(first, last + after - before));
 }
 function extend(by) { chooseWords(state.first, state.last + by); }
 function move(by) { const next = (by > 0 ? high() : low()) + by; chooseWords(next, next); }
 export function undo() { return edit({ action: "undo" }); }
 export function redo() { return edit({ action: "redo" }); }
-export function speakerNumber(n) { const code = Object.keys(state.participants)[n - 1]; if (code) edit({ action: "speaker", number: number(), speaker: code }); }
+export function speakerNumber(n) { const code = Object.keys(state.participants)[n - 1]; return code && edit({ action: "speaker", number: number(), speaker: code }); }
 export const COMMANDS = [
   ["ArrowDown", "next utterance", () => step(1)],
   ["ArrowUp", "previous utterance", () => step(-1)],
@@ -61,7 +65,7 @@ export const COMMANDS = [
   ["S", "speakers: add, describe, rename, merge", () => openSpeakers()],
   ["d", "divide before the chosen word", () => edit({ action: "split", number: number(), word: low() }), "Divide"],
   ["m", "join with the next utterance", () => edit({ action: "join", number: number() }), "Join"],
-  ["i", "insert an utterance after this one", () => edit({ action: "insert", number: number() + 1, speaker: current().speaker }).then((f) => { if (!f.error) choose(number() + 1); }), "Insert"],
+  ["i", "insert an utterance after this one", insert, "Insert"],
   ["Delete", "delete the utterance", () => edit({ action: "delete", number: number() }), "Delete"],
   ["c", "comment (Enter: done)", () => at("comment").focus()],
   ["u", "put &-um where the sound is, or before the chosen word", () => insertMark("&-um")],

@@ -1,13 +1,14 @@
 // Two transcripts side by side: differences marked, an utterance of the right one can be taken.
 import { state, choose, onChange, tr, decimal } from "./state.js";
-import { get, edit, say } from "./server.js";
+import { get, edit, say, answered, inTurn } from "./server.js";
 import { element } from "./row.js";
 import { play, isPlaying, stop } from "./player.js";
 const at = (id) => document.getElementById(id), pairs = at("pairs");
-let rows = [], chosen = 0, back = () => {}, turn = Promise.resolve(), refreshed = turn;
+let rows = [], chosen = 0, back = () => {}, refreshed = Promise.resolve();
 export function comparing() { return !at("comparison").hidden; }
 export async function openComparison(leave) {
   back = leave;
+  await answered();
   try { await refresh(); } catch (error) { say(error.message); return; }
   at("review").hidden = true; at("comparison").hidden = false;
   pairs.focus();
@@ -84,13 +85,16 @@ const KEYS = {
   z: () => edit({ action: "undo" }), Z: () => edit({ action: "redo" }),
   " ": playPair, Escape: leave,
 };
-// One key after another, each on the rows that the last one left: an edit asks for them again.
-function inTurn(run) { turn = turn.then(run).then(() => refreshed).catch((error) => say(error.message)); }
-export function compareKey(event) {
-  const run = KEYS[event.key];
-  if (run) { event.preventDefault(); inTurn(run); }
+// Each key works on the rows that the last one left: an edit asks for them again.
+async function press(key) {
+  try { await KEYS[key](); await refreshed; } catch (error) { say(error.message); }
 }
-for (const button of document.querySelectorAll("#comparing button")) button.addEventListener("click", () => { inTurn(KEYS[button.dataset.key]); pairs.focus(); });
+export function compareKey(event) {
+  if (!KEYS[event.key]) return undefined;
+  event.preventDefault();
+  return press(event.key);
+}
+for (const button of document.querySelectorAll("#comparing button")) button.addEventListener("click", () => { inTurn(() => press(button.dataset.key)); pairs.focus(); });
 function playPair() {
   if (isPlaying()) { stop(); return; }
   const each = state.utterances[rows[chosen]?.left ?? -1];

@@ -19,7 +19,7 @@ export function startDrag(event, canvas, { x, ms, draw }) {
   if (!edge) return;
   canvas.setPointerCapture(event.pointerId);
   const before = edge.word === undefined ? [each.start_ms, each.end_ms] : each.words[edge.word].slice(3, 5);
-  const now = [...before];
+  const now = [...before], number = state.at;
   const set = (times) => {
     if (edge.word === undefined) [each.start_ms, each.end_ms] = times;
     else [each.words[edge.word][3], each.words[edge.word][4]] = times;
@@ -29,27 +29,27 @@ export function startDrag(event, canvas, { x, ms, draw }) {
   const up = async () => {
     canvas.removeEventListener("pointermove", move);
     if (now[0] === before[0] && now[1] === before[1]) return;
-    const found = await edit(moved(each, edge.word, now));
+    const found = await edit(moved(each, edge.word, now, number));
     if (found.error) set(before);
   };
   canvas.addEventListener("pointermove", move);
   canvas.addEventListener("pointerup", up, { once: true });
 }
-function moved(each, word, [start_ms, end_ms]) {
-  if (word === undefined) return { action: "span", number: state.at, start_ms, end_ms };
-  return { action: "word_span", number: state.at, word: each.words[word][5], start_ms, end_ms };
+function moved(each, word, [start_ms, end_ms], number = state.at) {
+  if (word === undefined) return { action: "span", number, start_ms, end_ms };
+  return { action: "word_span", number, word: each.words[word][5], start_ms, end_ms };
 }
 export function nudge(end, by) {
   const each = current(), word = each?.words[state.first];
-  if (!each || each.start_ms === null) return;
+  if (!each || each.start_ms === null) return undefined;
   const times = [each.start_ms, each.end_ms];
   times[end] += by;
-  edit(moved(each, undefined, times));
+  return edit(moved(each, undefined, times));
 }
 export function nudgeWord(end, by) {
   const each = current(), word = each?.words[state.first];
-  if (!word || word[3] === null) return;
+  if (!word || word[3] === null) return undefined;
   const times = [word[3], word[4]];
   times[end] += by;
-  edit(moved(each, state.first, times));
+  return edit(moved(each, state.first, times));
 }

@@ -1,5 +1,5 @@
 // Places with speech and too few words, from the recognizer: shown in the waveform and the list, and made utterances by a key.
-import { state, current, choose, changed, onChange, tr } from "./state.js";
+import { state, current, choose, changed, isTyping, onChange, tr } from "./state.js";
 import { edit, say } from "./server.js";
 import { play } from "./player.js";
 let open = [], chosen = null;
@@ -31,7 +31,8 @@ export async function fillGap() {
   const number = state.utterances.findIndex((each) => each.start_ms !== null && each.start_ms > gap[0]), at = number < 0 ? state.utterances.length : number;
   const found = await edit({ action: "fill", number: at, speaker: current()?.speaker ?? Object.keys(state.participants)[0], start_ms: gap[0], end_ms: gap[1] });
   if (found.error) return;
-  choose(at);
+  if (isTyping()) return;
+  choose(found.at);
   const text = document.getElementById("text");
   text.focus(); text.setSelectionRange(0, text.value.length);
 }

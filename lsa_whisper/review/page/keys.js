@@ -1,14 +1,15 @@
 // One place for all keys: those of the review, and Escape, which leads back to the list.
 import { tr } from "./state.js";
 import { COMMANDS, mark, undo, redo, speakerNumber } from "./commands.js";
-import { flush, takeProposal } from "./editor.js";
+import { takeProposal } from "./editor.js";
+import { inTurn, isBusy } from "./server.js";
 import { openHelp } from "./help.js";
 import { typingKey } from "./typing.js";
 import { compareKey, comparing } from "./compare.js";
 const list = document.getElementById("list"), marks = new Map();
 for (const button of document.querySelectorAll("[data-mark]")) {
   marks.set(button.dataset.key, button.dataset.mark);
-  button.addEventListener("click", () => mark(button.dataset.mark));
+  button.addEventListener("click", () => inTurn(() => mark(button.dataset.mark)));
 }
 const commands = new Map(COMMANDS.map(([key, , run]) => [key, run]));
 function name(event) {
@@ -16,33 +17,51 @@ function name(event) {
   return `${event.altKey ? "Alt+" : ""}${shift ? "Shift+" : ""}${event.key}`;
 }
 function writing(target) { return target.matches("textarea, select, input:not([type=checkbox])"); }
-document.addEventListener("keydown", async (event) => {
+// A key waits for the answers to those before it. What they put the cursor into gets it then, as if it was pressed there.
+document.addEventListener("keydown", (event) => {
+  const late = isBusy(), clicks = event.target.matches("button") && [" ", "Enter"].includes(event.key);
+  const own = clicks || /^(F\d+|Tab)$/.test(event.key) || ((event.ctrlKey || event.metaKey) && !/^[ayz]$/i.test(event.key));
+  if (writing(event.target) || (late && own)) { press(event); return; }
+  if (late) event.preventDefault();
+  inTurn(() => (late ? pressLate(event) : press(event)));
+});
+function pressLate(event) {
+  const field = document.activeElement;
+  if (!writing(field)) return press(event);
+  const late = new KeyboardEvent("keydown", event);
+  if (!field.dispatchEvent(late)) return undefined;
+  if (event.ctrlKey || event.metaKey) { if (event.key === "a") field.select(); }
+  else if (event.key === "Backspace") document.execCommand("delete");
+  else if (event.key.length === 1 && !event.altKey) document.execCommand("insertText", false, event.key);
+  return undefined;
+}
+function press(event) {
   const listing = document.getElementById("review").hidden && !comparing();  // of the files, with two buttons that have keys
-  if (document.querySelector("dialog[open]") || (listing && !["?", "K"].includes(event.key))) return;
-  if (!comparing() && typingKey(event)) return;
+  if (document.querySelector("dialog[open]") || (listing && !["?", "K"].includes(event.key))) return undefined;
+  if (!comparing() && typingKey(event)) return undefined;
   const control = event.ctrlKey || event.metaKey;
   if (writing(event.target)) {
     if (event.key === "Escape" || (event.key === "Enter" && !event.altKey && event.target.id !== "text")) { event.preventDefault(); list.focus({ preventScroll: true }); }
     else if (event.key === "Enter" && event.altKey) { event.preventDefault(); takeProposal(); }
-    else if (event.key === "Enter" && event.target.id === "text") { event.preventDefault(); await flush(); list.focus({ preventScroll: true }); }
-    return;
+    else if (event.key === "Enter" && event.target.id === "text") { event.preventDefault(); list.focus({ preventScroll: true }); }
+    return undefined;
   }
-  if (control && event.key.toLowerCase() === "z") { event.preventDefault(); (event.shiftKey ? redo : undo)(); return; }
-  if (control && event.key.toLowerCase() === "y") { event.preventDefault(); redo(); return; }
-  if (control) return;
-  if (event.key === "?") { event.preventDefault(); openHelp(); return; }
-  if (comparing()) { compareKey(event); return; }
-  if (event.target.matches("button, input") && [" ", "Enter"].includes(event.key)) return;
+  if (control && event.key.toLowerCase() === "z") { event.preventDefault(); return (event.shiftKey ? redo : undo)(); }
+  if (control && event.key.toLowerCase() === "y") { event.preventDefault(); return redo(); }
+  if (control) return undefined;
+  if (event.key === "?") { event.preventDefault(); openHelp(); return undefined; }
+  if (comparing()) return compareKey(event);
+  if (event.target.matches("button, input") && [" ", "Enter"].includes(event.key)) return undefined;
   const run = commands.get(name(event)) ?? (marks.has(event.key) && !event.altKey ? () => mark(marks.get(event.key)) : null) ?? (/^[1-9]$/.test(event.key) ? () => speakerNumber(Number(event.key)) : null);
-  if (!run) return;
+  if (!run) return undefined;
   event.preventDefault();
-  run();
-});
+  return run();
+}
 const bar = document.getElementById("commands");
 for (const [key, text, run, label] of COMMANDS) {
   if (!label) continue;
   const button = document.createElement("button");
   button.type = "button"; button.textContent = `${tr(label)} (${key})`; button.title = tr(text);
-  button.addEventListener("click", run);
+  button.addEventListener("click", () => inTurn(run));
   bar.append(button);
 }

@@ -1,6 +1,6 @@
 // The page: starts the modules, shows the progress, and counts the minutes that a person works.
 import { state, onChange, changed, tr } from "./state.js";
-import { resolve, sendActivity } from "./server.js";
+import { resolve, sendActivity, inTurn } from "./server.js";
 import { openFiles, first, canCompare } from "./start.js";
 import { undo, redo } from "./commands.js";
 import { playUtterance, playWords, toggleLoop, isPlaying } from "./player.js";
@@ -17,7 +17,7 @@ paint(preferred.matches);
 preferred.addEventListener("change", (event) => paint(event.matches));
 const buttons = {
   theme: () => paint(root.dataset.theme !== "dark"),
-  undo, redo, play: () => playUtterance(), "play-words": playWords, "zoom-in": () => changeZoom(1.5), "zoom-out": () => changeZoom(1 / 1.5), "spectrogram-button": showSpectrogram, "play-on": () => playUtterance({ on: true }), loop: toggleLoop,
+  undo: () => inTurn(undo), redo: () => inTurn(redo), play: () => playUtterance(), "play-words": playWords, "zoom-in": () => changeZoom(1.5), "zoom-out": () => changeZoom(1 / 1.5), "spectrogram-button": showSpectrogram, "play-on": () => playUtterance({ on: true }), loop: toggleLoop,
   "files-button": openFiles, "compare-button": () => openComparison(() => { changed("list"); at("list").focus(); }),
   "take-foreign": () => resolve("take_foreign"), "keep-own": () => resolve("keep_own"),
 };

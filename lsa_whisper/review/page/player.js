@@ -1,5 +1,5 @@
 // Playing a span of the recording: slower without changing the pitch, in a loop, or on and on.
-import { state, current, choose, clock, onChange, tr } from "./state.js";
+import { state, current, choose, isTyping, clock, onChange, tr } from "./state.js";
 import { say } from "./server.js";
 const audio = document.getElementById("audio"), loopButton = document.getElementById("loop"), speed = document.getElementById("speed");
 let rest = null, span = null, loop = false, onward = false, offset = 0, clips = false;
@@ -55,7 +55,7 @@ function follow() {
 const ticks = [];
 export function onTick(listener) { ticks.push(listener); }
 function step(now) {
-  if (document.activeElement?.matches("#text, #comment")) return;  // what is typed belongs to this utterance
+  if (isTyping()) return;  // what is typed belongs to this utterance
   const here = current();
   if (here && here.start_ms !== null && now >= here.start_ms && now < here.end_ms) return;
   const found = state.utterances.findIndex((each) => each.start_ms !== null && now >= each.start_ms && now < each.end_ms);

@@ -1,10 +1,10 @@
 // Find and replace in all utterances that are shown: a preview, and one step to undo.
 import { state, tr } from "./state.js";
-import { edit } from "./server.js";
+import { edit, answered } from "./server.js";
 import { element } from "./row.js";
 const at = (id) => document.getElementById(id), dialog = at("replacing"), MAX_SHOWN = 100, MAX_SENT = 100000;
 let found = [];
-export function openReplace() { dialog.showModal(); at("find").select(); show(); }
+export async function openReplace() { await answered(); dialog.showModal(); at("find").select(); show(); }
 function pattern() {
   const text = at("find").value, source = at("regex").checked ? text : text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   return text ? new RegExp(source, at("match-case").checked ? "gu" : "giu") : null;

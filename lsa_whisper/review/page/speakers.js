@@ -21,8 +21,9 @@ function show() {
   at("person-problem").textContent = "";
 }
 async function send(body, code) {
-  const found = await edit(body, { quiet: true });
+  const values = fields.map((name) => at(`person-${name}`).value), found = await edit(body, { quiet: true });
   if (!found.error) fill(code);
+  else fields.forEach((name, place) => { at(`person-${name}`).value = values[place]; });  // also when all was loaded again
   at("person-problem").textContent = found.error ?? `${Object.keys(state.participants).join(", ")}: ${tr("saved")}`;
 }
 function save() {

@@ -1,12 +1,12 @@
 // The list of files, and transcribing those recordings that have no transcript yet.
 import { state, load, changed, choose, tr } from "./state.js";
-import { get, act, say } from "./server.js";
+import { get, act, answered, say } from "./server.js";
 import { element } from "./row.js";
 import { useSettings } from "./settings.js";
 import { openSound } from "./player.js";
 import { openPeaks } from "./waveform.js";
 const at = (id) => document.getElementById(id);
-let timer = 0, found = { files: [] };
+let timer = 0, opening = 0, found = { files: [] };
 export async function openFiles() {
   for (const id of ["review", "comparison", "compare-button"]) at(id).hidden = true;
   for (const id of ["undo", "redo"]) at(id).disabled = true;
@@ -51,9 +51,12 @@ at("transcribe-all").addEventListener("click", () => transcribe(found.files.map(
 at("transcribe-stop").addEventListener("click", async () => { await act({ action: "stop", transcribe: true }); await refresh(); });
 async function openTranscript(file) {
   say("");
+  const turn = opening += 1;
   let opened;
+  await answered();  // to what was typed in another transcript
   try { opened = await get(`transcript?file=${file}`); } catch (error) { say(error.message); return; }
-  state.file = file; state.at = 0; state.sounds = opened.sounds; state.sound = 0;
+  if (turn !== opening) return;  // another was asked for since
+  state.file = file; state.at = 0; state.foreign = opened.foreign; state.sounds = opened.sounds; state.sound = 0;
   load(opened);
   at("start").hidden = true; at("review").hidden = false;
   at("conflict").hidden = !opened.foreign;

@@ -1,7 +1,6 @@
 // Keys that work inside the text, too: the user chooses them, and a foot pedal may send them. They also put marks at the cursor.
 import { state, current, chooseWords } from "./state.js";
 import { edit } from "./server.js";
-import { flush } from "./editor.js";
 import { step } from "./list.js";
 import { toggle, skip, playUtterance, toggleLoop, changeSpeed, isPlaying, position, stop } from "./player.js";
 const text = document.getElementById("text"), bound = new Map();
@@ -31,10 +30,9 @@ export function typeText() {
   text.focus();
   text.setSelectionRange(end < 0 ? text.value.length : end, end < 0 ? text.value.length : end);
 }
-async function turn(by) {
+function turn(by) {
   const typing = document.activeElement === text, playing = isPlaying();
   if (document.activeElement.id === "comment") document.getElementById("list").focus();  // which saves it where it belongs
-  await flush();
   stop();
   step(by);
   if (typing) typeText();
