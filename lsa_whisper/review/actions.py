@@ -146,7 +146,7 @@ def _drafted(saved: SavedTranscript, view: TranscriptView, request: Request) -> 
     if request["field"] == "comment" and same:
         comment = edits.comment_of(utterances[number])
         if comment and comment not in [*noted, text]:  # from another window: both are kept
-            text = f"{comment}; {text}"
+            text = "; ".join(filter(None, (comment, text)))
         joins = bool(saved.history.done) and saved.history.done[-1].kind == "comment"
         saved.edit(saved.revision, "comment", lambda t: edits.set_comment(t, number, text), joins=joins)
     elif request["field"] == "text" and same:

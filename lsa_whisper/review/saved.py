@@ -149,13 +149,14 @@ class SavedTranscript:
 
         Raises:
             RevisionError: Another window made an edit since, or another program changed the file.
+            LsaWhisperError: The file cannot be read.
         """
         if revision != self.revision:
             raise RevisionError("another window has changed this transcript; it is shown as it is now")
         try:
             data = self.path.read_bytes()
         except OSError as error:
-            raise RevisionError(f"{self.path.name} cannot be read ({error.strerror}); restore it") from error
+            raise LsaWhisperError(f"{self.path.name} cannot be read ({error.strerror}); restore it") from error
         if _digest(data) != self._digest:
             self.foreign = data
             self._keep_other(data)

@@ -5,11 +5,16 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from review_page import WITHHELD, opened, press, settled, texts, type_at_once, unanswered, until
+from review_page import WITHHELD, opened, press, settled, texts, type_at_once, type_text, unanswered, until
 
 from lsa_whisper import chat
 
 pytestmark = pytest.mark.slow
+
+
+def press_at_once(page, *keys):
+    for key in keys:
+        page.keyboard.press(key)
 
 
 def wait_typed(page):
@@ -244,3 +249,80 @@ def test_an_end_that_is_dragged_stays_at_its_utterance(visit, serve, chromium):
     settled(page)
     first, second = chat.read(visit / "test01.cha").utterances[:2]
     assert first.span.end_ms < span.end_ms and first.span.start_ms == span.start_ms and second.span == following
+
+
+def test_an_invalid_text_of_another_utterance_does_not_join_the_steps_to_undo(visit, serve, chromium):
+    path = visit / "test01.cha"
+    page = opened(chromium, serve(visit))
+    type_text(page, "one two .")
+    page.evaluate(WITHHELD)
+    type_at_once(page, "one two [x")
+    page.click("#u1")
+    page.click("#text")
+    page.keyboard.press("Control+a")
+    page.evaluate("answerAll()")
+    page.wait_for_timeout(200)
+    page.keyboard.type("three four .")
+    page.keyboard.press("Enter")
+    settled(page)
+    assert [text for _, text in texts(path)[:2]] == ["one two .", "three four ."]
+    press(page, "z")
+    assert texts(path)[0][1] == "one two ." and texts(path)[1][1] != "three four ."
+
+
+def test_a_missing_transcript_is_told_once_and_another_can_be_opened(two_sessions, serve, chromium):
+    page = listed(chromium, serve(two_sessions))
+    page.get_by_role("button", name="Review test01.cha").click()
+    page.wait_for_selector("#list .utterance")
+    type_text(page, "mine .")
+    (two_sessions / "test01.cha").rename(two_sessions / "away")
+    asked = []
+    page.on("request", lambda r: asked.append(r.url))
+    type_text(page, "more .")
+    page.wait_for_timeout(1000)
+    assert len(asked) < 10 and "cannot be read" in page.inner_text("#problems")
+    page.click("#files-button")
+    page.get_by_role("button", name="Review test02.cha").click()
+    until(page, "document.getElementById('title').textContent === 'test02.cha'")
+
+
+def test_two_keys_for_marks_put_two_marks(visit, serve, chromium):
+    page = opened(chromium, serve(visit))
+    with unanswered(page):
+        page.keyboard.press("Alt+u")
+        page.keyboard.press("Alt+p")
+    settled(page)
+    text = texts(visit / "test01.cha")[0][1]
+    assert "&-um" in text and "(.)" in text
+
+
+def test_the_key_for_the_next_waits_for_the_review_of_this_one(visit, serve, chromium):
+    page = opened(chromium, serve(visit))
+    with unanswered(page):
+        page.keyboard.press("y")
+        page.keyboard.press("F9")
+    settled(page)
+    until(page, "document.getElementById('place').textContent.startsWith('3 ')")
+
+
+def test_the_cursor_moves_in_a_field_that_opens_late(visit, serve, chromium):
+    path = visit / "test01.cha"
+    page = opened(chromium, serve(visit))
+    before = texts(path)[1][1]
+    with unanswered(page):
+        press_at_once(page, "y", "Enter", "Home", "Delete")
+        page.keyboard.type("W")
+        page.keyboard.press("Enter")
+    until(page, "document.activeElement.id === 'list'")
+    settled(page)
+    assert texts(path)[1][1] == f"W{before[1:]}"
+
+
+def test_a_box_is_ticked_while_an_answer_is_awaited(visit, serve, chromium):
+    page = opened(chromium, serve(visit))
+    with unanswered(page):
+        page.keyboard.press(".")
+        page.focus("#reviewed")
+        page.keyboard.press(" ")
+    settled(page)
+    assert page.is_checked("#reviewed")

@@ -1,6 +1,6 @@
 // The chosen utterance: its words to select, its text to type, and what is wrong with the text.
 import { state, anchors, typed, waiting, unsaved, onChange, current, chooseWords, clock, tr } from "./state.js";
-import { act, edit, keep } from "./server.js";
+import { act, edit, keep, say } from "./server.js";
 import { element, pieces, doubtClass } from "./row.js";
 import { onTick, playWords } from "./player.js";
 const at = (id) => document.getElementById(id);
@@ -72,7 +72,7 @@ async function flush() {
     return;
   }
   if (!found.error) delete state.pending[body.number];
-  else { joins = body.joins; state.pending[body.number] = body.text; }
+  else { if (here) joins = body.joins; state.pending[body.number] = body.text; }
   if (here && text.value === body.text) showProblems(found, found.error ?? "");
 }
 // The text field is left: its text is saved, or kept beside what was changed meanwhile.
@@ -115,22 +115,24 @@ async function note() {
 }
 async function remark(body) {
   for (let found = { conflict: true }; found.conflict && typed.has(body);) {
+    if (body.lost) { typed.delete(body); say(tr("The utterance of this comment was deleted: {0}", body.text)); return; }
     if (state.foreign) { body.met = true; return; }  // until a version is chosen
     Object.assign(body, { met: false, gone: false, stale: false });
     const now = state.utterances[body.number].comment;
     if (now && !body.before.includes(now)) {  // from another window: both are kept
-      const shown = comment.value === body.text;
-      body.text = `${now}; ${body.text}`;
+      const shown = bare(comment.value) === body.text;
+      body.text = [now, body.text].filter(Boolean).join("; ");
       if (shown && field.number === body.number) comment.value = body.text;
     }
     body.before.push(now);
     found = await edit(body);
+    if (!found.error) waiting("comment", body.number).forEach((each) => each.before.push(state.utterances[body.number].comment));
     if (unsaved("comment", body.number) !== body) typed.delete(body);  // what was typed after it has it all
   }
 }
 comment.addEventListener("input", () => {
   noted ??= asTyped("comment", "");
-  noted.text = comment.value;
+  noted.text = bare(comment.value);
   typed.add(noted);
   if (!noteTimer) noteTimer = setTimeout(note, WAIT_MS);
 });
@@ -148,7 +150,7 @@ addEventListener("pagehide", () => {
 });
 at("speaker").addEventListener("change", (event) => edit({ action: "speaker", number: state.at, speaker: event.target.value }));
 at("reviewed").addEventListener("change", async (event) => { await edit({ action: "reviewed", number: state.at, reviewed: event.target.checked }); show(); });
-onChange((what) => { if (what === "resolved") [...typed].filter((each) => each.met && each.action === "comment").forEach(remark); });
+onChange((what) => { if (what === "resolved") [...typed].filter((each) => each.met && each.action === "comment" && each.file === state.file).forEach(remark); });
 onChange((what) => { if (what === "words") showWords(); else if (what !== "progress" && what !== "filter") show(); });
 onTick((now) => {
   const each = current();

@@ -4,7 +4,7 @@ import { COMMANDS, mark, undo, redo, speakerNumber } from "./commands.js";
 import { takeProposal } from "./editor.js";
 import { inTurn, isBusy } from "./server.js";
 import { openHelp } from "./help.js";
-import { typingKey } from "./typing.js";
+import { typingKey, isBound } from "./typing.js";
 import { compareKey, comparing } from "./compare.js";
 const list = document.getElementById("list"), marks = new Map();
 for (const button of document.querySelectorAll("[data-mark]")) {
@@ -19,12 +19,13 @@ function name(event) {
 function writing(target) { return target.matches("textarea, select, input:not([type=checkbox])"); }
 // A key waits for the answers to those before it. What they put the cursor into gets it then, as if it was pressed there.
 document.addEventListener("keydown", (event) => {
-  const late = isBusy(), clicks = event.target.matches("button") && [" ", "Enter"].includes(event.key);
-  const own = clicks || /^(F\d+|Tab)$/.test(event.key) || ((event.ctrlKey || event.metaKey) && !/^[ayz]$/i.test(event.key));
+  const late = isBusy(), clicks = event.target.matches("button, input[type=checkbox]") && [" ", "Enter"].includes(event.key);
+  const own = clicks || (/^(F\d+|Tab)$/.test(event.key) && !isBound(event)) || ((event.ctrlKey || event.metaKey) && !/^[ayz]$/i.test(event.key));
   if (writing(event.target) || (late && own)) { press(event); return; }
   if (late) event.preventDefault();
   inTurn(() => (late ? pressLate(event) : press(event)));
 });
+const MOVES = { Home: ["backward", "lineboundary"], End: ["forward", "lineboundary"], ArrowLeft: ["left", "character"], ArrowRight: ["right", "character"] };
 function pressLate(event) {
   const field = document.activeElement;
   if (!writing(field)) return press(event);
@@ -32,13 +33,16 @@ function pressLate(event) {
   if (!field.dispatchEvent(late)) return undefined;
   if (event.ctrlKey || event.metaKey) { if (event.key === "a") field.select(); }
   else if (event.key === "Backspace") document.execCommand("delete");
+  else if (event.key === "Delete") document.execCommand("forwardDelete");
+  else if (MOVES[event.key]) getSelection().modify(event.shiftKey ? "extend" : "move", ...MOVES[event.key]);
   else if (event.key.length === 1 && !event.altKey) document.execCommand("insertText", false, event.key);
   return undefined;
 }
 function press(event) {
   const listing = document.getElementById("review").hidden && !comparing();  // of the files, with two buttons that have keys
   if (document.querySelector("dialog[open]") || (listing && !["?", "K"].includes(event.key))) return undefined;
-  if (!comparing() && typingKey(event)) return undefined;
+  const bound = !comparing() && typingKey(event);
+  if (bound) return bound;
   const control = event.ctrlKey || event.metaKey;
   if (writing(event.target)) {
     if (event.key === "Escape" || (event.key === "Enter" && !event.altKey && event.target.id !== "text")) { event.preventDefault(); list.focus({ preventScroll: true }); }

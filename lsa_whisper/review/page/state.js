@@ -23,7 +23,7 @@ export function chooseWords(first, last) {
   changed("words");
 }
 // What names an utterance of a ``file`` by its ``number`` and outlives an answer follows its utterance; it is ``stale`` when that
-// has got another text, and ``gone`` when others came in its place.
+// has got another text, ``gone`` when others came in its place, and ``lost`` when it was deleted.
 export const anchors = new Set();
 // Texts and comments that were typed and that the server does not have yet, the oldest first.
 export const typed = new Set();
@@ -39,7 +39,10 @@ function follow(at, removed, added, typing) {
   };
   for (const each of new Set([...anchors, ...typed])) {
     if (each.file !== state.file || each.number === undefined) continue;
-    if (each.number >= at && each.number < end) { each.gone ||= moved !== 0; each.stale ||= moved !== 0 || !typing; }
+    if (each.number >= at && each.number < end) {
+      each.gone ||= moved !== 0; each.lost ||= !added.length;
+      each.stale ||= moved !== 0 || (!typing && removed[each.number - at].text !== added[each.number - at].text);
+    }
     each.number = place(each.number);
   }
   return place;

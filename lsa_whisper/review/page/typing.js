@@ -17,12 +17,12 @@ export function bind() {
   bound.clear();
   for (const [action, keys] of Object.entries(state.settings.keys)) for (const key of keys.split(" ").filter(Boolean)) bound.set(key, action);
 }
+export function isBound(event) { return bound.has(keyName(event)); }
 export function typingKey(event) {
   const action = bound.get(keyName(event));
   if (!action) return false;
   event.preventDefault();
-  (RUN[action] ?? (() => insertMark(action)))();
-  return true;
+  return RUN[action] ? (RUN[action](), true) : insertMark(action);
 }
 // The cursor stands before the terminator, where a word is added.
 export function typeText() {
