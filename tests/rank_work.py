@@ -261,3 +261,23 @@ def _watched(recipe, name, settings):
     run.starting_checkpoint, Zero3.divide, checkpoint.StoredWeights.read = load, divide, read
     torch.nn.Module.to = move
     return found
+
+
+def end_run_after_run(rank, port, runs, limit_s):
+    """Train a small model under DDP again and again, on one core; a rank that hangs ends after ``limit_s``."""
+    from accelerate import Accelerator
+
+    from lsa_whisper.finetuning.distributed.division import finish_distributed, reset_distributed
+
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # gloo's threads run late there
+    for number in range(runs):
+        port(number)
+        faulthandler.dump_traceback_later(limit_s, exit=True)
+        accelerator = Accelerator(cpu=True)
+        model = accelerator.prepare(torch.nn.Linear(64, 64))
+        accelerator.backward(model(torch.randn(4, 64)).sum())
+        accelerator.gather(torch.ones(1000))
+        finish_distributed(accelerator)
+        del model, accelerator
+        reset_distributed()
