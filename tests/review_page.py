@@ -45,6 +45,14 @@ def opened(chromium, served, width=1280, theme="light"):
     return page
 
 
+def listed(chromium, served):
+    """Return a page that shows the files of a folder."""
+    page = chromium.new_page()
+    page.goto(served.address)
+    page.wait_for_selector("#files button")
+    return page
+
+
 def until(page, expression):
     """Wait until an expression is true; the page's own policy forbids playwright's ``wait_for_function``."""
     deadline = time.monotonic() + MAX_WAIT_S
@@ -72,6 +80,13 @@ def press(page, *keys):
 
 def drag_end(page, canvas, end_ms, pixels, down=40):
     """Drag the end that is shown at ``end_ms``, ``down`` pixels below a canvas's upper edge, to the left."""
+    begin_drag(page, canvas, end_ms, pixels, down)
+    page.mouse.up()
+    settled(page)
+
+
+def begin_drag(page, canvas, end_ms, pixels, down=40):
+    """Drag an end, but do not let it go yet."""
     start, end = page.evaluate(
         "import(new URL('page/waveform.js', location)).then(({ view }) => [view.start, view.end])"
     )
@@ -80,15 +95,13 @@ def drag_end(page, canvas, end_ms, pixels, down=40):
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x - pixels, y, steps=4)
-    page.mouse.up()
-    settled(page)
 
 
-def type_at_once(page, text):
-    """Type a text instead of what is there, and leave the field; it need not be saved yet."""
+def type_at_once(page, text, *, delay=0):
+    """Type a text instead of what is there, a key each ``delay`` ms, and leave the field; it need not be saved yet."""
     page.keyboard.press("Enter")
     page.keyboard.press("Control+a")
-    page.keyboard.type(text)
+    page.keyboard.type(text, delay=delay)
     page.keyboard.press("Enter")
 
 
@@ -115,6 +128,11 @@ def unanswered(page):
     yield
     page.evaluate("answerAll()")
     settled(page)
+
+
+def comments(path):
+    """Return the comments on each utterance."""
+    return [[tier.value for tier in each.tiers if tier.name == "%com"] for each in chat.read(path).utterances]
 
 
 def texts(path):

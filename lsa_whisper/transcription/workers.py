@@ -95,7 +95,7 @@ def connect_to_cluster(address: str) -> Iterator[RayCluster]:
             if host and port.isdigit():
                 socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_TIMEOUT_S).close()
             ray.init(address=address, **options)
-        except Exception as error:  # not a narrower one: so Ray tells that it did not start within half a minute
+        except Exception as error:  # Ray raises a bare one where it does not start within half a minute
             remedy = (
                 "run it again when the machine is less busy" if address == "local" else "start one: ray start --head"
             )

@@ -55,6 +55,16 @@ class Served:
 
 
 @pytest.fixture
+def two_sessions(visit):
+    """The same folder with a second session."""
+    for suffix in (".cha", ".flac"):
+        shutil.copy(visit / f"test01{suffix}", visit / f"test02{suffix}")
+    second = visit / "test02.cha"
+    second.write_bytes(second.read_bytes().replace(b"test01", b"test02"))
+    return visit
+
+
+@pytest.fixture
 def serve(tmp_path_factory):
     """Return a function that starts a server, with settings of this test's own; all are killed at the end."""
     config = tmp_path_factory.mktemp("config")

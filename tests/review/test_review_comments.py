@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
-from review_page import opened, press, settled, type_text, unanswered, until
+from review_page import comments, listed, opened, press, settled, type_text, unanswered, until
 
 from lsa_whisper import chat
 
 pytestmark = pytest.mark.slow
 LONG = "the child was far away and it was hard to hear what was said"
-
-
-def comments(path):
-    return [[tier.value for tier in each.tiers if tier.name == "%com"] for each in chat.read(path).utterances[:4]]
 
 
 def write_comment(page, text):
@@ -61,7 +55,7 @@ def test_nor_if_another_window_has_deleted_it(visit, serve, chromium):
 
 def test_a_comment_cleared_in_one_window_leaves_that_of_the_other(visit, serve, chromium):
     served = serve(visit)
-    one, two = opened(chromium, served), None
+    one = opened(chromium, served)
     write_comment(one, "first")
     settled(one)
     two = opened(chromium, served)
@@ -75,12 +69,9 @@ def test_a_comment_cleared_in_one_window_leaves_that_of_the_other(visit, serve, 
     assert comments(visit / "test01.cha")[0] == ["first and more"]
 
 
-def test_a_comment_that_waits_for_a_version_stays_in_its_file(visit, serve, chromium):
-    first, second = visit / "test01.cha", visit / "test02.cha"
-    shutil.copy(visit / "test01.flac", visit / "test02.flac")
-    second.write_bytes(first.read_bytes().replace(b"test01", b"test02"))
-    page = chromium.new_page()
-    page.goto(serve(visit).address)
+def test_a_comment_that_waits_for_a_version_stays_in_its_file(two_sessions, serve, chromium):
+    first, second = two_sessions / "test01.cha", two_sessions / "test02.cha"
+    page = listed(chromium, serve(two_sessions))
     for path in (first, second):
         page.get_by_role("button", name=f"Review {path.name}").click()
         until(page, f"document.getElementById('title').textContent === '{path.name}'")

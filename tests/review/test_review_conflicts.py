@@ -1,9 +1,7 @@
 """Two windows, or another program, change one transcript: no change is overwritten, and no typed text is lost."""
 
 import pytest
-from review_page import opened, press, settled, texts, type_at_once, type_text, unanswered, until
-
-from lsa_whisper import chat
+from review_page import comments, opened, press, settled, texts, type_at_once, type_text, unanswered, until
 
 pytestmark = pytest.mark.slow
 
@@ -49,10 +47,7 @@ def test_texts_that_wait_behind_a_conflict_do_not_overwrite_the_other_window(vis
     one, two = opened(chromium, served), opened(chromium, served)
     type_text(one, "one was first .")
     slow_down(two)
-    two.keyboard.press("Enter")
-    two.keyboard.press("Control+a")
-    two.keyboard.type("two was late .", delay=60)
-    two.keyboard.press("Enter")
+    type_at_once(two, "two was late .", delay=60)
     settled(two)
     two.wait_for_selector("#message:not([hidden])")
     assert "another window" in two.inner_text("#message") and texts(path)[0][1] == "one was first ."
@@ -88,10 +83,7 @@ def test_what_was_typed_before_a_version_is_chosen_stays_and_can_be_saved(visit,
     path.write_bytes(b"".join([*lines[:first], b"*ADU:\tmore here .\n", *lines[first:]]))
     page.keyboard.press("ArrowDown")
     slow_down(page)
-    page.keyboard.press("Enter")
-    page.keyboard.press("Control+a")
-    page.keyboard.type("typed in vain ?", delay=100)
-    page.keyboard.press("Enter")
+    type_at_once(page, "typed in vain ?", delay=100)
     settled(page)
     page.wait_for_selector("#conflict:not([hidden])")
     page.click(choice)
@@ -128,7 +120,7 @@ def test_a_comment_is_saved_though_another_window_changed_something_else(visit, 
         two.keyboard.press("Enter")
         two.keyboard.press("ArrowDown")
     assert "two was noisy" in path.read_text() and texts(path)[0][1] == "one was first ."
-    assert [each.value for each in chat.read(path).utterances[2].tiers if each.name == "%com"] == ["two was noisy"]
+    assert comments(path)[2] == ["two was noisy"]
 
 
 def test_comments_of_two_windows_are_both_kept(visit, serve, chromium):
@@ -142,9 +134,7 @@ def test_comments_of_two_windows_are_both_kept(visit, serve, chromium):
     two.keyboard.type(" a cat")
     two.keyboard.press("Enter")
     settled(two)
-    assert [each.value for each in chat.read(path).utterances[0].tiers if each.name == "%com"] == [
-        "one heard a dog; two heard a cat"
-    ]
+    assert comments(path)[0] == ["one heard a dog; two heard a cat"]
 
 
 @pytest.mark.parametrize("more", [" late .", ""])

@@ -30,8 +30,7 @@ export async function fillGap() {
   if (!gap) { say(tr("No place with speech and too few words is chosen; G goes to the next.")); return; }
   const number = state.utterances.findIndex((each) => each.start_ms !== null && each.start_ms > gap[0]), at = number < 0 ? state.utterances.length : number;
   const found = await edit({ action: "fill", number: at, speaker: current()?.speaker ?? Object.keys(state.participants)[0], start_ms: gap[0], end_ms: gap[1] });
-  if (found.error) return;
-  if (isTyping()) return;
+  if (found.error || isTyping()) return;
   choose(found.at);
   const text = document.getElementById("text");
   text.focus(); text.setSelectionRange(0, text.value.length);

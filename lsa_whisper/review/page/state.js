@@ -69,9 +69,9 @@ export function update(found) {
 }
 export function splice(found) {
   const place = follow(found.at, state.utterances.splice(found.at, found.removed, ...found.added), found.added, found.typing);
-  const moved = found.added.length - found.removed, end = found.at + found.removed;  // as the server does with unsaved text
+  const moved = found.added.length !== found.removed, end = found.at + found.removed;  // as the server does with unsaved text
   const stays = Object.entries(state.pending).filter(([n]) => !moved || n < found.at || n >= end);
-  state.pending = Object.fromEntries(stays.map(([n, text]) => [Number(n) + (n >= end ? moved : 0), text]));
+  state.pending = Object.fromEntries(stays.map(([n, text]) => [place(Number(n)), text]));
   if (found.participants) state.participants = found.participants;
   update(found);
   const before = found.removed || found.at !== state.at || isTyping();  // else what an undo brings back is shown
