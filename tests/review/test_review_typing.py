@@ -178,3 +178,22 @@ def test_enter_puts_the_cursor_before_the_terminator(visit, serve, chromium):
     press(page, "Control+ArrowDown")
     assert texts(path)[0][1] == f"{words} today {terminator}" and not page.wrong
     assert page.evaluate("text.value.slice(text.selectionStart)") == f" {texts(path)[1][1].rsplit(' ', 1)[1]}"
+
+
+@pytest.mark.parametrize("field", ["text", "replace-with"])
+def test_enter_that_takes_a_word_of_an_input_method_stays_in_the_field(field, visit, serve, chromium):
+    before = (visit / "test01.cha").read_bytes()
+    page = opened(chromium, serve(visit))
+    press(page, "Enter" if field == "text" else "R")
+    if field != "text":
+        page.fill("#find", "the")
+        page.focus(f"#{field}")
+    browser = page.context.new_cdp_session(page)
+    browser.send("Input.imeSetComposition", {"text": "ni", "selectionStart": 2, "selectionEnd": 2})
+    for kind in ("rawKeyDown", "keyUp"):
+        browser.send("Input.dispatchKeyEvent", {"type": kind, "key": "Enter", "windowsVirtualKeyCode": 229})
+    assert page.evaluate("document.activeElement.id") == field
+    browser.send("Input.insertText", {"text": "你"})
+    settled(page)
+    assert "你" in page.input_value(f"#{field}") and "ni" not in page.input_value(f"#{field}")
+    assert ((visit / "test01.cha").read_bytes() == before) == (field != "text") and not page.wrong

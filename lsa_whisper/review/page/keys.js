@@ -17,6 +17,8 @@ function name(event) {
   return `${event.altKey ? "Alt+" : ""}${shift ? "Shift+" : ""}${event.key}`;
 }
 function writing(target) { return target.matches("textarea, select, input:not([type=checkbox])"); }
+// Keys of an input method (Chinese, Japanese, Korean), of which Enter takes a word, are its own. Safari tells by 229 alone.
+document.addEventListener("keydown", (event) => { if (event.isComposing || event.keyCode === 229) event.stopImmediatePropagation(); }, true);
 // A key waits for the answers to those before it. What they put the cursor into gets it then, as if it was pressed there.
 document.addEventListener("keydown", (event) => {
   const late = isBusy(), clicks = event.target.matches("button, input[type=checkbox]") && [" ", "Enter"].includes(event.key);

@@ -34,7 +34,7 @@ onChange(() => {
   at("compare-button").hidden = !canCompare();
 });
 let worked = 0, lastSign = 0;
-for (const kind of ["keydown", "pointerdown", "wheel"]) document.addEventListener(kind, () => { lastSign = performance.now(); }, { passive: true });
+for (const kind of ["keydown", "input", "pointerdown", "wheel"]) document.addEventListener(kind, () => { lastSign = performance.now(); }, { passive: true });
 setInterval(() => {
   if (at("review").hidden) return;
   if (performance.now() - lastSign < 15000 || isPlaying()) worked += 1;
