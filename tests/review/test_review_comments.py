@@ -109,3 +109,20 @@ def test_a_text_typed_before_the_answer_about_another_field_is_saved(changed, vi
     page.keyboard.press("Enter")
     settled(page)
     assert chat.read(visit / "test01.cha").utterances[0].text == "one two ." and not page.inner_text("#problems")
+
+
+def test_leaving_is_asked_about_while_a_comment_waits_for_a_version(visit, serve, chromium):
+    path = visit / "test01.cha"
+    page = opened(chromium, serve(visit))
+    type_text(page, "mine .")
+    path.write_bytes(path.read_bytes().replace(b"mine .", b"theirs ."))
+    write_comment(page, "not on the disk yet")
+    page.wait_for_selector("#conflict:not([hidden])")
+    with page.expect_event("dialog") as asked:
+        page.evaluate("void setTimeout(() => location.reload())")
+    assert asked.value.type == "beforeunload"
+    asked.value.dismiss()
+    page.click("#take-foreign")
+    page.wait_for_selector("#conflict", state="hidden")
+    settled(page)
+    assert comments(path)[0] == ["not on the disk yet"] and not page.wrong

@@ -82,7 +82,8 @@ def data_remarks(recipe: Recipe, windows: WindowDataset, processes: int) -> Iter
     if (hours := float(np.sum(windows.durations)) / _S_PER_HOUR) < LITTLE_HOURS:
         yield (
             f"little data: {hours:.2g} h of speech; half an hour holds a few dozen examples of a rare disfluency, and "
-            "less teaches the frequent ones at best: judge the model on other recordings (lsa-whisper evaluate)"
+            "less teaches the frequent ones at best: judge the model beside its base on other recordings "
+            "(lsa-whisper evaluate)"
         )
     step_windows = recipe.training.effective_batch * recipe.window_ranks(processes)
     if recipe.training.gradient_accumulation_steps > 1 and step_windows > len(windows):

@@ -143,6 +143,8 @@ function draft({ file, number, action, text, before: noted, met, stale }) {
   const body = { action: "draft", file, number, field: action, text, before: replaced, noted };
   navigator.sendBeacon("action", new Blob([JSON.stringify(body)], { type: "application/json" }));
 }
+// A comment that waits for a version has no place on the disk yet, so the browser asks whether to leave.
+addEventListener("beforeunload", (event) => { if (state.foreign && [...typed].some((each) => each.action === "comment")) event.preventDefault(); });
 addEventListener("pagehide", () => {
   if (dirty || held) typed.add(asTyped("text", text.value, { met: held }));
   const newest = new Map([...typed].map((each) => [`${each.action} ${each.file} ${each.number}`, each]));
