@@ -41,7 +41,7 @@ class SavedTranscript:
     Attributes:
         path: The CHAT file.
         history: Its steps; :attr:`transcript` is the result.
-        revision: Number of journal entries; an edit must name the revision that it was made for.
+        revision: Number of journal entries but those of time worked; an edit names the one that it was made for.
         pending: Text that was typed but is not valid CHAT yet, by utterance number.
         active_s: Seconds that a person has worked on it.
         remark: What happened to the file since the last session, or an empty string.
@@ -202,7 +202,7 @@ class SavedTranscript:
             append_own(self._journal, line.encode(), own=True)
         except OSError as error:
             raise LsaWhisperError(f"{self._journal}: cannot be written ({error.strerror}); make room") from error
-        self.revision += 1
+        self.revision += not entry.get("active_s")
 
     def _replay(self) -> None:
         """Repeat the journal on the original; save again, ask, or take the changes of another program."""
@@ -222,7 +222,7 @@ class SavedTranscript:
             elif history.transcript is not before:
                 self._carry(before, history.transcript, typed="step" in entry and entry["step"]["kind"] == "text")
             self.active_s += float(entry.get("active_s", 0))
-            self.revision += 1
+            self.revision += not entry.get("active_s")
             states.append(entry["digest"])
         self.history = history
         own = encoded(history.transcript)

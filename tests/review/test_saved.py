@@ -56,6 +56,17 @@ def test_undo_survives_a_restart(path):
     again.close()
 
 
+def test_time_worked_in_one_window_does_not_hinder_an_edit_of_the_other(path):
+    saved = SavedTranscript(path)
+    saved.edit(0, "text", text_edit(0, "one two ."))
+    saved.add_activity(20.0)
+    assert saved.edit(1, "text", text_edit(0, "one two three ."))
+    saved.close()
+    again = SavedTranscript(path)
+    assert again.revision == 2 and again.active_s == 20.0
+    again.close()
+
+
 @pytest.mark.parametrize("lost", range(4))
 def test_a_crash_at_any_write_leaves_the_last_step_or_the_one_before(path, lost, monkeypatch):
     """The server ends between two of its writes, or in the middle of a line of the journal."""
