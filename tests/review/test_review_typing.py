@@ -197,3 +197,29 @@ def test_enter_that_takes_a_word_of_an_input_method_stays_in_the_field(field, vi
     settled(page)
     assert "你" in page.input_value(f"#{field}") and "ni" not in page.input_value(f"#{field}")
     assert ((visit / "test01.cha").read_bytes() == before) == (field != "text") and not page.wrong
+
+
+@pytest.mark.parametrize("layout", ["нряъ", "υηζ]"], ids=["Cyrillic", "Greek"])
+def test_keys_of_another_script_mean_what_latin_ones_mean_in_their_place(layout, visit, serve, chromium):
+    path = visit / "test01.cha"
+    before, keys = path.read_bytes(), dict(zip("yhz]", layout, strict=True))
+    page = opened(chromium, serve(visit))
+    browser = page.context.new_cdp_session(page)
+
+    def press_place(latin, *, control=False):
+        pressed = {"key": keys[latin], "code": "BracketRight" if latin == "]" else f"Key{latin.upper()}"}
+        for kind in ("rawKeyDown", "keyUp"):
+            browser.send("Input.dispatchKeyEvent", {"type": kind, "modifiers": 2 * control, **pressed})
+        settled(page)
+
+    press_place("y")
+    assert page.inner_text("#progress").startswith("1 of") and page.inner_text("#place").startswith("2 of")
+    press_place("h")
+    assert "&-uh" in texts(path)[1][1]
+    press_place("z", control=True)
+    press_place("z")
+    assert path.read_bytes() == before
+    shown = "import(new URL('page/waveform.js', location)).then(({ view }) => view.end - view.start)"
+    wide = page.evaluate(shown)
+    press_place("]")
+    assert page.evaluate(shown) < wide and not page.wrong

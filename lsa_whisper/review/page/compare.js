@@ -3,6 +3,7 @@ import { state, choose, onChange, tr, decimal } from "./state.js";
 import { get, edit, say, answered, inTurn } from "./server.js";
 import { element } from "./row.js";
 import { play, isPlaying, stop } from "./player.js";
+import { keyOf } from "./typing.js";
 const at = (id) => document.getElementById(id), pairs = at("pairs");
 let rows = [], chosen = 0, back = () => {}, refreshed = Promise.resolve();
 export function comparing() { return !at("comparison").hidden; }
@@ -90,9 +91,10 @@ async function press(key) {
   try { await KEYS[key](); await refreshed; } catch (error) { say(error.message); }
 }
 export function compareKey(event) {
-  if (!KEYS[event.key]) return undefined;
+  const key = keyOf(event);
+  if (!KEYS[key]) return undefined;
   event.preventDefault();
-  return press(event.key);
+  return press(key);
 }
 for (const button of document.querySelectorAll("#comparing button")) button.addEventListener("click", () => { inTurn(() => press(button.dataset.key)); pairs.focus(); });
 function playPair() {

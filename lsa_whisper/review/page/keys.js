@@ -4,7 +4,7 @@ import { COMMANDS, mark, undo, redo, speakerNumber } from "./commands.js";
 import { takeProposal } from "./editor.js";
 import { inTurn, isBusy } from "./server.js";
 import { openHelp } from "./help.js";
-import { typingKey, isBound } from "./typing.js";
+import { typingKey, isBound, keyOf } from "./typing.js";
 import { compareKey, comparing } from "./compare.js";
 const list = document.getElementById("list"), marks = new Map();
 for (const button of document.querySelectorAll("[data-mark]")) {
@@ -13,8 +13,9 @@ for (const button of document.querySelectorAll("[data-mark]")) {
 }
 const commands = new Map(COMMANDS.map(([key, , run]) => [key, run]));
 function name(event) {
-  const shift = event.shiftKey && (event.key.length > 1 || event.key === " ");
-  return `${event.altKey ? "Alt+" : ""}${shift ? "Shift+" : ""}${event.key}`;
+  const key = keyOf(event), shift = event.shiftKey && (key.length > 1 || key === " ");
+  const alt = event.altKey && !"[]".includes(key);  // which need Option on some keyboards
+  return `${alt ? "Alt+" : ""}${shift ? "Shift+" : ""}${key}`;
 }
 function writing(target) { return target.matches("textarea, select, input:not([type=checkbox])"); }
 // Keys of an input method (Chinese, Japanese, Korean), of which Enter takes a word, are its own. Safari tells by 229 alone.
@@ -22,7 +23,7 @@ document.addEventListener("keydown", (event) => { if (event.isComposing || event
 // A key waits for the answers to those before it. What they put the cursor into gets it then, as if it was pressed there.
 document.addEventListener("keydown", (event) => {
   const late = isBusy(), clicks = event.target.matches("button, input[type=checkbox]") && [" ", "Enter"].includes(event.key);
-  const own = clicks || (/^(F\d+|Tab)$/.test(event.key) && !isBound(event)) || ((event.ctrlKey || event.metaKey) && !/^[ayz]$/i.test(event.key));
+  const own = clicks || (/^(F\d+|Tab)$/.test(event.key) && !isBound(event)) || ((event.ctrlKey || event.metaKey) && !/^[ayz]$/i.test(keyOf(event)));
   if (writing(event.target) || (late && own)) { press(event); return; }
   if (late) event.preventDefault();
   inTurn(() => (late ? pressLate(event) : press(event)));
@@ -33,7 +34,7 @@ function pressLate(event) {
   if (!writing(field)) return press(event);
   const late = new KeyboardEvent("keydown", event);
   if (!field.dispatchEvent(late)) return undefined;
-  if (event.ctrlKey || event.metaKey) { if (event.key === "a") field.select(); }
+  if (event.ctrlKey || event.metaKey) { if (keyOf(event) === "a") field.select(); }
   else if (event.key === "Backspace") document.execCommand("delete");
   else if (event.key === "Delete") document.execCommand("forwardDelete");
   else if (MOVES[event.key]) getSelection().modify(event.shiftKey ? "extend" : "move", ...MOVES[event.key]);
@@ -42,23 +43,23 @@ function pressLate(event) {
 }
 function press(event) {
   const listing = document.getElementById("review").hidden && !comparing();  // of the files, with two buttons that have keys
-  if (document.querySelector("dialog[open]") || (listing && !["?", "K"].includes(event.key))) return undefined;
+  if (document.querySelector("dialog[open]") || (listing && !["?", "K"].includes(keyOf(event)))) return undefined;
   const bound = !comparing() && typingKey(event);
   if (bound) return bound;
-  const control = event.ctrlKey || event.metaKey;
+  const control = event.ctrlKey || event.metaKey, key = keyOf(event);
   if (writing(event.target)) {
     if (event.key === "Escape" || (event.key === "Enter" && !event.altKey && event.target.id !== "text")) { event.preventDefault(); list.focus({ preventScroll: true }); }
     else if (event.key === "Enter" && event.altKey) { event.preventDefault(); takeProposal(); }
     else if (event.key === "Enter" && event.target.id === "text") { event.preventDefault(); list.focus({ preventScroll: true }); }
     return undefined;
   }
-  if (control && event.key.toLowerCase() === "z") { event.preventDefault(); return (event.shiftKey ? redo : undo)(); }
-  if (control && event.key.toLowerCase() === "y") { event.preventDefault(); return redo(); }
+  if (control && key.toLowerCase() === "z") { event.preventDefault(); return (event.shiftKey ? redo : undo)(); }
+  if (control && key.toLowerCase() === "y") { event.preventDefault(); return redo(); }
   if (control) return undefined;
-  if (event.key === "?") { event.preventDefault(); openHelp(); return undefined; }
+  if (key === "?") { event.preventDefault(); openHelp(); return undefined; }
   if (comparing()) return compareKey(event);
   if (event.target.matches("button, input") && [" ", "Enter"].includes(event.key)) return undefined;
-  const run = commands.get(name(event)) ?? (marks.has(event.key) && !event.altKey ? () => mark(marks.get(event.key)) : null) ?? (/^[1-9]$/.test(event.key) ? () => speakerNumber(Number(event.key)) : null);
+  const run = commands.get(name(event)) ?? (marks.has(key) && !event.altKey ? () => mark(marks.get(key)) : null) ?? (/^[1-9]$/.test(key) ? () => speakerNumber(Number(key)) : null);
   if (!run) return undefined;
   event.preventDefault();
   return run();

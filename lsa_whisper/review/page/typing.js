@@ -9,9 +9,16 @@ const RUN = {
   next: () => turn(1), previous: () => turn(-1), again: () => { stop(); playUtterance(); },
   loop: toggleLoop, slower: () => changeSpeed(-1), faster: () => changeSpeed(1),
 };
+// Where a layout has letters of another script (Cyrillic, Greek, Hebrew, ...), a key means what a Latin one has in its place.
+const SIGNS = { BracketLeft: "[{", BracketRight: "]}", Comma: ",<", Period: ".>", Slash: "/?" };
+export function keyOf({ key, code = "", shiftKey }) {
+  if (!/^[^\x00-\u024F\u2000-\u20CF]$/u.test(key)) return key;
+  const place = /^Key[A-Z]$/.test(code) ? code[3].toLowerCase() + code[3] : SIGNS[code];
+  return place?.[Number(shiftKey)] ?? key;
+}
 export function keyName(event) {
-  const shift = event.shiftKey && (event.key.length > 1 || event.key === " ");
-  return `${event.ctrlKey || event.metaKey ? "Ctrl+" : ""}${event.altKey ? "Alt+" : ""}${shift ? "Shift+" : ""}${event.key === " " ? "Space" : event.key}`;
+  const key = keyOf(event), shift = event.shiftKey && (key.length > 1 || key === " ");
+  return `${event.ctrlKey || event.metaKey ? "Ctrl+" : ""}${event.altKey ? "Alt+" : ""}${shift ? "Shift+" : ""}${key === " " ? "Space" : key}`;
 }
 export function bind() {
   bound.clear();
