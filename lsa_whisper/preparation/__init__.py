@@ -14,7 +14,7 @@ from lsa_whisper.corpus import Session, discover, discover_listed, find_card, is
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.labels import Labels
 from lsa_whisper.languages import known_code
-from lsa_whisper.preparation.advice import bullet_hint, grouping_notes, recording_notes
+from lsa_whisper.preparation.advice import bullet_hint, grouping_notes, recording_notes, same_name_notes
 from lsa_whisper.preparation.assign_splits import assign_splits, unmatched_card_ids
 from lsa_whisper.preparation.folder import PARTS_FOLDER, SUMMARY, finish_part, join
 from lsa_whisper.preparation.parallel import map_parallel
@@ -141,7 +141,7 @@ def prepare(
     copies = out.absolute() / RELABELLED_FOLDER
     sessions = [session for session in sessions if not session.path.absolute().is_relative_to(copies)]
     splits, notes = ([session.split or "train" for session in sessions], []) if train_only else assign_splits(sessions)
-    notes += [*absent, *grouping_notes(sessions), *recording_notes(sessions)]
+    notes += [*absent, *grouping_notes(sessions), *same_name_notes(sessions), *recording_notes(sessions)]
     facts: dict[str, Any] = {"corpora": sorted({session.corpus for session in sessions}), "notes": notes}
     pairs = list(zip(sessions, splits, strict=True))
     if relabelling:
