@@ -224,8 +224,11 @@ def _discover(
     sessions: list[Session] = []
     skipped_files: list[FailedFile] = []
     card_ids: set[tuple[str, str]] = set()
+    written: dict[Path, Path] = {}
     for folder in corpora:
         found, without = (listed if is_listed(folder) else find)(folder)
+        if is_listed(folder):
+            _verify_own_transcripts(folder, found, written)
         if not found:
             first = f"; {without[0].path}: {without[0].reason.removeprefix(f'{without[0].path}: ')}" if without else ""
             raise CorpusError(f"{folder}: no transcript has a readable recording{first}")
@@ -235,3 +238,17 @@ def _discover(
             facts = find_card(Path(folder), card)
             card_ids |= {(facts.name, card_id) for card_id in facts.split_of}
     return sessions, skipped_files, unmatched_card_ids(sorted(card_ids), sessions)
+
+
+def _verify_own_transcripts(folder: Path, sessions: Sequence[Session], written: dict[Path, Path]) -> None:
+    """Return if no other corpus has written these transcripts; ``written`` has the corpus of each, and gets these.
+
+    Raises:
+        CorpusError: If two corpora of one name have recordings of one name: the first would get the second's texts.
+    """
+    for session in sessions:
+        if (other := written.setdefault(session.path, folder)).resolve() != folder.resolve():
+            raise CorpusError(
+                f"{folder}: has a recording {session.name} as {other} has, and both are of a corpus "
+                f"{session.corpus!r}; write a card.yaml with a 'name: ...' of its own into each"
+            )

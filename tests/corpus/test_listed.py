@@ -58,6 +58,20 @@ def test_a_kaldi_folder_without_segments(tmp_path, sound):
     assert rows(tmp_path, whole, labels="fluent") == [("No.", "rec-b-PAR"), ("Yes.", "rec-a-PAR")]
 
 
+def test_corpora_of_one_name_never_get_each_other_s_texts(tmp_path, sound):
+    """Two laboratories' ``data/train`` have a recording of the same name."""
+    folders = [tmp_path / place / "train" for place in ("east", "west")]
+    for folder in folders:
+        folder.parent.mkdir()
+        kaldi(tmp_path, sound).rename(folder)
+    with pytest.raises(CorpusError, match=r"west/train: has a recording rec-a as .*east/train has.*card\.yaml"):
+        prepare(folders, tmp_path / "out", train_only=True)
+    for folder in folders:
+        (folder / "card.yaml").write_text(f"name: {folder.parent.name}")
+    found = prepare([*folders, folders[0]], tmp_path / "out", train_only=True)  # the same folder twice is no harm
+    assert found.splits["train"]["sessions"]
+
+
 @pytest.mark.parametrize(
     ("files", "message"),
     [
