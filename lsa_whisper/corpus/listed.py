@@ -16,6 +16,7 @@ from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.corpus.card import Card, find_card
 from lsa_whisper.corpus.session import Session, by_pattern
 from lsa_whisper.errors import AudioError, CorpusError, FormatError
+from lsa_whisper.formats.convert.files import OutputFolder
 from lsa_whisper.formats.reading import ReadingOptions
 from lsa_whisper.formats.reading.data_folders import dataset_rows, is_datasets_folder, is_kaldi, kaldi_sources
 from lsa_whisper.formats.reading.files import decode_bytes, read_bytes
@@ -47,28 +48,32 @@ def discover_listed(
 ) -> tuple[list[Session], list[FailedFile]]:
     """Return the sessions of the corpus at ``path``, and the recordings that are not used.
 
-    The path is one for which :func:`is_listed` is true, and the transcripts are written to ``out``. For the others see
-    :func:`~lsa_whisper.corpus.session.discover`.
+    The path is one for which :func:`is_listed` is true, and the transcripts are written to ``out``; what a person has
+    corrected there is kept. For the others see :func:`~lsa_whisper.corpus.session.discover`.
 
     Raises:
         CorpusError: It is damaged, or a name does not match the pattern.
+        LsaWhisperError: A transcript was corrected, and the list has another text for it than before.
     """
     root = path if path.is_dir() else path.parent
     facts = find_card(root, card)
     # Two manifests of one folder may have recordings of one name.
     within = Path(path.name.partition(".")[0] if path.is_file() else "")
-    places = [out / kind / facts.name / within for kind in ("recordings", "transcripts")]
+    sounds, texts = (out / kind / facts.name / within for kind in ("recordings", "transcripts"))
+    written = OutputFolder(texts)
     sessions: list[Session] = []
     skipped: list[FailedFile] = []
     try:
         for source, split, data in _listed(path):
             try:
-                recording = _recording(source, data, root, media, places[0])
-                sessions.append(_session(source, recording, split, facts, places[1], within))
+                recording = _recording(source, data, root, media, sounds)
+                sessions.append(_session(source, recording, split, facts, written, within))
             except AudioError as error:
                 skipped.append(FailedFile(Path(source.recording or source.name), str(error)))
     except FormatError as error:
         raise CorpusError(str(error)) from error
+    finally:
+        written.save()
     return by_pattern(sessions, speaker_from), skipped
 
 
@@ -128,7 +133,7 @@ def _recording(source: Source, data: bytes | None, root: Path, media: Path | Non
 
 
 def _session(
-    source: Source, recording: Recording, split: str | None, card: Card, folder: Path, within: Path
+    source: Source, recording: Recording, split: str | None, card: Card, folder: OutputFolder, within: Path
 ) -> Session:
     """Return the session of a source; its texts without times belong to the recording as a whole."""
     whole = TimeSpan(0, int(recording.duration_s * 1000))
@@ -138,12 +143,12 @@ def _session(
     transcript = to_transcript(source, ReadingOptions(language))
     if not transcript.utterances:
         raise AudioError(f"{source.spoken[0].place}: its text has no words")
-    path = folder / f"{source.name}.cha"
-    with convert_disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    chat.write(transcript, path)
+    text = chat.serialize(transcript)
+    path = folder.update(Path(f"{source.name}.cha"), text, source=Path(source.spoken[0].place))
     people = participants_of((turn.speaker for turn in source.spoken), roles={}, codes={}, language=language)
     own = (within / source.name).as_posix()
     speakers = {person.code: f"{card.name}/{name or own}-{person.code}" for name, person in people.items()}
+    if path.read_bytes() != text.encode(errors="replace"):  # corrected, perhaps with a speaker that was not there
+        speakers = {code: f"{card.name}/{own}-{code}" for code in chat.read(path).participants} | speakers
     has_names = all(turn.speaker for turn in source.spoken)
     return Session(own, card.name, path, recording, speakers, split, language, named=has_names)

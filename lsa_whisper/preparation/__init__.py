@@ -14,7 +14,7 @@ from lsa_whisper.corpus import Session, discover, discover_listed, find_card, is
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.labels import Labels
 from lsa_whisper.languages import known_code
-from lsa_whisper.preparation.advice import bullet_hint, grouping_notes, recording_notes
+from lsa_whisper.preparation.advice import bullet_hint, grouping_notes, recording_notes, same_name_notes
 from lsa_whisper.preparation.assign_splits import assign_splits, unmatched_card_ids
 from lsa_whisper.preparation.folder import PARTS_FOLDER, SUMMARY, finish_part, join
 from lsa_whisper.preparation.parallel import map_parallel
@@ -141,7 +141,7 @@ def prepare(
     copies = out.absolute() / RELABELLED_FOLDER
     sessions = [session for session in sessions if not session.path.absolute().is_relative_to(copies)]
     splits, notes = ([session.split or "train" for session in sessions], []) if train_only else assign_splits(sessions)
-    notes += [*absent, *grouping_notes(sessions), *recording_notes(sessions)]
+    notes += [*absent, *grouping_notes(sessions), *same_name_notes(sessions), *recording_notes(sessions)]
     facts: dict[str, Any] = {"corpora": sorted({session.corpus for session in sessions}), "notes": notes}
     pairs = list(zip(sessions, splits, strict=True))
     if relabelling:
@@ -224,8 +224,11 @@ def _discover(
     sessions: list[Session] = []
     skipped_files: list[FailedFile] = []
     card_ids: set[tuple[str, str]] = set()
+    written: dict[Path, Path] = {}
     for folder in corpora:
         found, without = (listed if is_listed(folder) else find)(folder)
+        if is_listed(folder):
+            _verify_own_transcripts(folder, found, written)
         if not found:
             first = f"; {without[0].path}: {without[0].reason.removeprefix(f'{without[0].path}: ')}" if without else ""
             raise CorpusError(f"{folder}: no transcript has a readable recording{first}")
@@ -235,3 +238,17 @@ def _discover(
             facts = find_card(Path(folder), card)
             card_ids |= {(facts.name, card_id) for card_id in facts.split_of}
     return sessions, skipped_files, unmatched_card_ids(sorted(card_ids), sessions)
+
+
+def _verify_own_transcripts(folder: Path, sessions: Sequence[Session], written: dict[Path, Path]) -> None:
+    """Return if no other corpus has written these transcripts; ``written`` has the corpus of each, and gets these.
+
+    Raises:
+        CorpusError: If two corpora of one name have recordings of one name: the first would get the second's texts.
+    """
+    for session in sessions:
+        if (other := written.setdefault(session.path, folder)).resolve() != folder.resolve():
+            raise CorpusError(
+                f"{folder}: has a recording {session.name} as {other} has, and both are of a corpus "
+                f"{session.corpus!r}; write a card.yaml with a 'name: ...' of its own into each"
+            )

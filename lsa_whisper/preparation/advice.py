@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +47,27 @@ def grouping_notes(sessions: Sequence[Session]) -> list[str]:
             f"names suggest {len(groups)} ({listed}). One person in train and test makes scores too good: give "
             f"`speaker_from='{pattern_for(groups)}'`, or the person as the last field of @ID"
         )
+    return notes
+
+
+def same_name_notes(sessions: Sequence[Session]) -> list[str]:
+    """Return a note for each corpus name that several folders share, with transcripts of the same name in them.
+
+    Such files count as one person; they may be visits of one, or two laboratories' first participants.
+    """
+    places: dict[str, dict[str, set[Path]]] = {}
+    for session in sessions:
+        if not session.named:
+            places.setdefault(session.corpus, {}).setdefault(session.name, set()).add(session.path)
+    notes = []
+    for corpus, names in places.items():
+        shared = [(name, sorted(paths)) for name, paths in names.items() if len(paths) > 1]
+        if shared:
+            (_, (first, second, *_)), more = shared[0], f" ({len(shared) - 1} more such names)" * (len(shared) > 1)
+            notes.append(
+                f"{first} and {second} count as one person{more}, because both are of a corpus {corpus!r}; if they "
+                "are not, write a card.yaml with a 'name: ...' of its own into each corpus folder"
+            )
     return notes
 
 

@@ -91,8 +91,8 @@ class TrainerHooks:
     """Returns the weights to save, ``None`` for those of the model as it is; called in every process."""
     save_checkpoint: Callable[[Callable[[], None]], None]
     """Saves a checkpoint by calling its argument."""
-    run_epoch: Callable[[Callable[[], None]], None]
-    """Trains one epoch by calling its argument."""
+    run_epoch: Callable[[int, Callable[[], None]], None]
+    """Trains the epoch of the number that is given by calling its second argument."""
     prepared_batch: Callable[[dict[str, Any]], dict[str, Any]]
     """Returns a batch, which is on its device already, as the model takes it."""
     train_sampler: Callable[[Any, Callable[[], Any]], Any]
@@ -116,7 +116,7 @@ class TrainerHooks:
         self.save_checkpoint(functools.partial(super()._save_checkpoint, model, trial))  # type: ignore[misc]
 
     def _run_epoch(self, *args: Any, **options: Any) -> None:
-        self.run_epoch(functools.partial(super()._run_epoch, *args, **options))  # type: ignore[misc]
+        self.run_epoch(options["epoch"], functools.partial(super()._run_epoch, *args, **options))  # type: ignore[misc]
 
     def _prepare_inputs(self, inputs: dict[str, Any]) -> dict[str, Any]:
         return self.prepared_batch(dict(super()._prepare_inputs(inputs)))  # type: ignore[misc]

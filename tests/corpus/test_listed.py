@@ -10,7 +10,7 @@ import pytest
 import soundfile as sf
 
 from lsa_whisper import manifest
-from lsa_whisper.errors import CorpusError
+from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.preparation import prepare
 
 
@@ -56,6 +56,36 @@ def test_a_kaldi_folder(tmp_path, sound):
 def test_a_kaldi_folder_without_segments(tmp_path, sound):
     whole = kaldi(tmp_path, sound, segments="", utt2spk="", text="rec-a um yes\nrec-b no\n")
     assert rows(tmp_path, whole, labels="fluent") == [("No.", "rec-b-PAR"), ("Yes.", "rec-a-PAR")]
+
+
+def test_what_a_person_corrected_is_trained_on_and_kept(tmp_path, sound):
+    """A speaker that the list does not have may be among the corrections."""
+    folder = kaldi(tmp_path, sound)
+    rows(tmp_path, folder)
+    path = tmp_path / "out" / "transcripts" / "kaldi" / "rec-b.cha"
+    path.write_text(path.read_text().replace("PAR0", "CHI").replace("I see", "&-uh I see"))
+    corrected = path.read_bytes()
+    assert ("uh I see.", "rec-b-CHI") in rows(tmp_path, folder) and path.read_bytes() == corrected
+    (folder / "text").write_text("u1 um the the cat\nu2 yes\nu3 I see\n")
+    assert ("um the the cat. yes.", "ann-PAR0+ben-PAR1") in rows(tmp_path, folder)  # nobody has corrected it
+    (folder / "text").write_text("u1 um the the cat\nu2 yes\nu3 I saw\n")
+    with pytest.raises(LsaWhisperError, match=r"rec-b\.cha: was not made from .*text:3, or was changed since; move it"):
+        rows(tmp_path, folder)
+    assert path.read_bytes() == corrected
+
+
+def test_corpora_of_one_name_never_get_each_other_s_texts(tmp_path, sound):
+    """Two laboratories' ``data/train`` have a recording of the same name."""
+    folders = [tmp_path / place / "train" for place in ("east", "west")]
+    for folder in folders:
+        folder.parent.mkdir()
+        kaldi(tmp_path, sound).rename(folder)
+    with pytest.raises(CorpusError, match=r"west/train: has a recording rec-a as .*east/train has.*card\.yaml"):
+        prepare(folders, tmp_path / "out", train_only=True)
+    for folder in folders:
+        (folder / "card.yaml").write_text(f"name: {folder.parent.name}")
+    found = prepare([*folders, folders[0]], tmp_path / "out", train_only=True)  # the same folder twice is no harm
+    assert found.splits["train"]["sessions"]
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,17 @@ def test_overlapping_speech_and_unmarked_repetitions_are_told(session, tmp_path)
     )
 
 
+def test_folders_of_one_name_whose_files_count_as_one_person(session, talk, tmp_path):
+    """Two laboratories' folders are called alike, and so are their files."""
+    folders = [session("s01", talk(3), corpus=f"{place}/visits") for place in ("east", "west")]
+    (note,) = (note for note in prepare(folders, tmp_path / "out").notes if "one person" in note)
+    assert all(str(folder / "s01.cha") in note for folder in folders) and "card.yaml" in note and "'visits'" in note
+    for folder in folders:
+        (folder / "card.yaml").write_text(f"name: {folder.parent.name}")
+    done = prepare(folders, tmp_path / "cards")
+    assert not [note for note in done.notes if "one person" in note]
+
+
 def test_marked_repetitions_need_no_note(session, tmp_path):
     said = [
         ("CHI", f"I [/] I want the {word} .", (3000 * at, 3000 * at + 2500))

@@ -68,7 +68,10 @@ def data_problems(path: Path, start: Checkpoint, recipe: Recipe) -> Iterator[str
     """Yield every problem of a manifest, with its rows."""
     windows = WindowDataset(path, start, language=recipe.data.language, verify=False)
     if not len(windows):
-        yield f"{path}: holds no windows; prepare it again"
+        remedy = "prepare it again"
+        if path != Path(recipe.data.train):  # as it is where the corpus has one or two persons
+            remedy = "name another dev set, prepare with a card that assigns persons to dev, or leave evaluation out"
+        yield f"{path}: holds no windows; {remedy}"
         return
     languages = *_languages(windows, start), *english_only_problem(windows, start)
     labels = *label_problems(windows), *prompt_problems(windows)

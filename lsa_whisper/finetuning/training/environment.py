@@ -127,4 +127,7 @@ def _write(text: str, folder: Path | None) -> None:
     if folder is None or rank() != 0:
         sys.stderr.write(text)
         return
-    append_own(folder / LOG, text.encode("utf-8", "backslashreplace"))
+    try:
+        append_own(folder / LOG, text.encode("utf-8", "backslashreplace"))
+    except OSError:  # a full disk, which has ended the run: its own message must remain the last
+        sys.stderr.write(text)

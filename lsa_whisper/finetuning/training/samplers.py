@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -78,9 +79,7 @@ class StepLengthSampler(torch.utils.data.Sampler[int]):
     on how the step is split into micro-batches and ranks.
     """
 
-    def __init__(
-        self, sampler: torch.utils.data.Sampler[int], windows: WindowDataset, group: int, *, share: float, seed: int
-    ):
+    def __init__(self, sampler: EpochSampler, windows: WindowDataset, group: int, *, share: float, seed: int):
         """Add lengths to what ``sampler`` yields.
 
         It yields the windows of one optimizer step after the other, ``group`` over all ranks. A ``share`` of the steps
@@ -104,6 +103,9 @@ class StepLengthSampler(torch.utils.data.Sampler[int]):
             longest = max(map(self.windows.frames, step))
             frames = int(self.windows.extractor.nb_max_frames) if number < self.share else longest
             yield from (StepIndex(index, frames) for index in step)
+
+
+WindowSampler: TypeAlias = EpochSampler | StepLengthSampler
 
 
 def capped_indices(

@@ -29,6 +29,7 @@ from lsa_whisper.finetuning.training.dev_evaluation import DevEvaluation, evalua
 from lsa_whisper.finetuning.training.loss import AlignmentLoss, ExactLoss, FrozenBase, loss_sums_and_counts
 from lsa_whisper.finetuning.training.precision import FiniteSteps, LossScale
 from lsa_whisper.finetuning.training.resume import MARK, mark_complete, run_identity
+from lsa_whisper.finetuning.training.samplers import WindowSampler
 from lsa_whisper.finetuning.training.saving import WeightAverage
 from lsa_whisper.finetuning.training.training_data import (
     DISFLUENCY_MASK,
@@ -91,6 +92,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         settings = recipe.evaluation
         self.dev_evaluation = DevEvaluation(recipe, settings, start, train, folder) if settings else None
         self.loss = recipe_loss(recipe, start)
+        self.sampler: WindowSampler | None = None
         self.finite = FiniteSteps(recipe, folder, report)
         super().__init__(
             model=model,
@@ -165,8 +167,13 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
             rotate_checkpoints(str(folder.parent), keep=keep, best=best)
         self.schedule.saved(time.monotonic() - began)
 
-    def run_epoch(self, run: Callable[[], None]) -> None:
-        """Take no step after the last one; a run that was killed after its last checkpoint would take one more."""
+    def run_epoch(self, epoch: int, run: Callable[[], None]) -> None:
+        """Take no step after the last one; a run that was killed after its last checkpoint would take one more.
+
+        accelerate does not tell the sampler the epoch where several ranks skip the batches before a checkpoint.
+        """
+        if self.sampler is not None:
+            self.sampler.set_epoch(epoch)
         if self.state.global_step >= self.state.max_steps:
             self.control.should_training_stop = True
         else:
@@ -267,5 +274,5 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
     def train_sampler(self, dataset: Any, default: Callable[[], Any]) -> Any:
         """Return transformers' sampler, except for lengths: it would load every window to find them."""
         windows = self.train_dataset if dataset is None else dataset
-        sampler = window_sampler(self.recipe, windows, self.args)
-        return default() if sampler is None else sampler
+        self.sampler = window_sampler(self.recipe, windows, self.args)
+        return default() if self.sampler is None else self.sampler

@@ -20,9 +20,11 @@ from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.training.samplers import (
     CorpusSampler,
+    EpochSampler,
     LengthGroupedSampler,
     ShuffledSampler,
     StepLengthSampler,
+    WindowSampler,
     capped_indices,
     draws_per_window,
     with_spliced_share,
@@ -63,7 +65,7 @@ def training_windows(recipe: Recipe, start: Checkpoint) -> WindowDataset:
     )
 
 
-def window_sampler(recipe: Recipe, train: WindowDataset, arguments: Any) -> torch.utils.data.Sampler[int] | None:
+def window_sampler(recipe: Recipe, train: WindowDataset, arguments: Any) -> WindowSampler | None:
     """Return the sampler of the training windows, ``None`` if transformers' own will do.
 
     With augmentation the indices also contain the epoch, so that a resumed run draws the same. With ``data.trim`` they
@@ -79,9 +81,7 @@ def window_sampler(recipe: Recipe, train: WindowDataset, arguments: Any) -> torc
     return StepLengthSampler(sampler, train, step_windows, share=recipe.data.full_length_share, seed=recipe.seed)
 
 
-def _order(
-    recipe: Recipe, train: WindowDataset, step_windows: int, seed: int, *, grouped: bool
-) -> torch.utils.data.Sampler[int] | None:
+def _order(recipe: Recipe, train: WindowDataset, step_windows: int, seed: int, *, grouped: bool) -> EpochSampler | None:
     """Return the sampler that draws the windows, without the lengths of their steps."""
 
     def by_length(indices: Any, epoch: int) -> Iterator[int]:

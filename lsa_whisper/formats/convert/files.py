@@ -130,13 +130,22 @@ class OutputFolder:
         earlier = hashlib.sha256(read_own(path)).hexdigest() if path.exists() else None
         if earlier not in (None, digest, self._digests.get(place.as_posix())):
             raise LsaWhisperError(
-                f"{path}: was not written by convert, or was changed since; move it, or choose another output folder"
+                f"{path}: was not made from {source}, or was changed since; move it, or choose another output folder"
             )
         with convert_disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
         if earlier != digest:
             write_atomic(data, path)
         self._digests[place.as_posix()] = digest
+        return path
+
+    def update(self, place: Path, text: str, *, source: Path) -> Path:
+        """Write as :meth:`write`, but leave what a person has made of the file since the same ``text`` was written."""
+        path, digest = self._folder / place, hashlib.sha256(text.encode(errors="replace")).hexdigest()
+        if path in self._sources or digest != self._digests.get(place.as_posix()) or not path.is_file():
+            return self.write(place, text, source=source)
+        verify_inside(path, self._folder)
+        self._sources[path] = source
         return path
 
     def save(self) -> None:

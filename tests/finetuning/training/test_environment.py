@@ -5,6 +5,7 @@ Warnings of libraries and lines of some of their logs go to the log of the run; 
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 import torch
 from old_card import mock_card
 
+from lsa_whisper.errors import CheckpointError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.recipe import parse_recipe
 from lsa_whisper.finetuning.training import environment, run
@@ -101,6 +103,19 @@ def test_nothing_is_lost_if_the_run_has_no_folder(tmp_path, capfd):
         warn_as_libraries_do()
         raise OSError("no device")
     assert "is deprecated" in capfd.readouterr().err and not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_is_told_by_the_error_of_the_run(tmp_path, monkeypatch, capfd):
+    """The log lies on the same disk, and has no room either."""
+
+    def full(path, data):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(environment, "append_own", full)
+    with pytest.raises(CheckpointError, match="free space"), keep_library_messages(tmp_path, tmp_path):
+        warn_as_libraries_do()
+        raise CheckpointError("out: cannot be written; free space there")
+    assert "is deprecated" in capfd.readouterr().err
 
 
 def test_our_own_warnings_are_shown(tmp_path):

@@ -55,6 +55,15 @@ def changed(windows, folder, **fields):
     return folder / "changed.jsonl"
 
 
+def test_an_empty_dev_set_is_not_to_be_prepared_again(run, tmp_path):
+    """A corpus of one person has none, however often it is prepared."""
+    (tmp_path / "dev.jsonl").write_text("")
+    with pytest.raises(
+        ManifestError, match=r"dev\.jsonl: holds no windows; name another dev set.* leave evaluation out"
+    ):
+        run(f"data.dev={tmp_path / 'dev.jsonl'}", "evaluation.every_steps=1")
+
+
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [

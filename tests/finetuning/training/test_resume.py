@@ -10,6 +10,7 @@ import signal
 
 import pytest
 import torch
+from rank_work import run_ranks, train_stop_and_resume
 from training_run import StoppedError, logged, stopped_at
 from transformers import TrainerControl, TrainerState
 
@@ -80,6 +81,17 @@ def test_a_broken_checkpoint_is_skipped_and_reported(stopped, undisturbed, damag
     assert f"{folder / 'checkpoint-3'}: skipped, {problem}" in lines
     assert f"resuming from {folder / 'checkpoint-2'}" in lines
     assert logged(out) == pytest.approx(logged(undisturbed), abs=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["data.augment.speed_perturbation=0.1", "data.trim=true"])
+def test_ranks_that_stop_within_their_second_epoch_take_its_other_windows(windows, scratch_recipe, tmp_path, order):
+    """Two of three batches of the second epoch are done: the third is not the first epoch's."""
+    saving = "save_strategy: steps, save_steps: 5"
+    text = scratch_recipe(windows, tmp_path / "out", training=saving)
+    (tmp_path / "r.yaml").write_text(text.replace("max_steps: 4", "max_steps: 6").replace("size: 2", "size: 1"))
+    run_ranks(train_stop_and_resume, 2, tmp_path / "r.yaml", ["strategy=ddp", order])
+    assert logged(tmp_path / "cut") == pytest.approx(logged(tmp_path / "whole"), abs=1e-6)
 
 
 @pytest.mark.slow
