@@ -17,6 +17,7 @@ from lsa_whisper.chat.tree import Marker, Tree, build_tree
 from lsa_whisper.chat.word import WordKind
 from lsa_whisper.timespan import TimeSpan
 
+_LANGUAGE = re.compile(r"\s*\[-\s+([a-z]{3})\s*\]")
 _NEWLINE = re.compile(r"\r\n?|\n")
 BULLET = re.compile(rf"\x15[^\x15]*\x15|(?<![\w&-]){BARE_BULLET}")
 """Also times that lost their control characters, which are not words; a span needs at least one of these."""
@@ -53,6 +54,12 @@ class Utterance:
     def text(self) -> str:
         """The main tier without speaker and bullets, on one line."""
         return " ".join((BULLET.sub(" ", self.body) if "_" in self.body or "\x15" in self.body else self.body).split())
+
+    @property
+    def language(self) -> str:
+        """The language that ``[- spa]`` at the beginning names (ISO 639-3); empty if it is the transcript's first."""
+        match = _LANGUAGE.match(self.body)
+        return match[1] if match else ""
 
     @cached_attribute
     def span(self) -> TimeSpan | None:

@@ -11,7 +11,7 @@ from typing import Any
 from lsa_whisper.checkpoint.whisper_constants import CONTEXT_S, DECODER_POSITIONS
 from lsa_whisper.corpus import Session
 from lsa_whisper.labels import Labels, encode, tokens_at_most
-from lsa_whisper.languages import whisper_code
+from lsa_whisper.languages import WHISPER_CODES, whisper_code
 from lsa_whisper.manifest import Segment, serialize_word_times
 from lsa_whisper.preparation.advice import session_facts
 from lsa_whisper.preparation.peak_levels import PeakLevels
@@ -154,7 +154,7 @@ def _segment(window: Window, before: Window | None, session: Session, split: str
         duration=window.span.duration_ms / 1000,
         text=window.plain() if plain or timestamped is None else timestamped,
         speaker="+".join(speakers),
-        lang=whisper_code(options.language or session.language),
+        lang=_language(window, whisper_code(options.language or session.language), is_given=bool(options.language)),
         corpus=session.corpus,
         session=session.name,
         split=split,
@@ -162,6 +162,16 @@ def _segment(window: Window, before: Window | None, session: Session, split: str
         prompt=_prompt(before, window, options.prompt) if prompted else "",
         word_times="" if options.labels.style == "fluent" else _word_times(window),
     )
+
+
+def _language(window: Window, usual: str, *, is_given: bool) -> str:
+    """Return the language of most words of a window: in a bilingual transcript, ``[- spa]`` names another one."""
+    words: Counter[str] = Counter({usual: 0})
+    for member in window.members:
+        language = member.utterance.language
+        marked = whisper_code(language) if language and not is_given else usual
+        words[marked if marked in WHISPER_CODES else usual] += len(member.utterance.reading.verbatim)
+    return max(words, key=lambda language: words[language])
 
 
 def _word_times(window: Window) -> str:

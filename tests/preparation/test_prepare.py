@@ -155,6 +155,16 @@ def test_roles_languages_and_shares(session, talk, tmp_path):
     assert done.splits["train"]["with_prompt"] == sum(bool(row.prompt) for row in found)
 
 
+def test_a_window_has_the_language_of_most_of_its_words(session, tmp_path):
+    texts = ["I want it .", "[- spa] quiero un perro grande .", "[- vec] no so mia .", "yes I do ."]
+    folder = session("s", [("CHI", text, (300 + 2300 * at, 2300 + 2300 * at)) for at, text in enumerate(texts)])
+    prepare([folder], tmp_path / "single", one_utterance=True, train_only=True)
+    assert [row.lang for row in rows(tmp_path / "single")] == ["en", "es", "en", "en"]
+    prepare([folder], tmp_path / "packed", train_only=True)
+    prepare([folder], tmp_path / "given", train_only=True, language="spa")
+    assert [row.lang for place in ("packed", "given") for row in rows(tmp_path / place)] == ["en", "es"]
+
+
 def test_the_same_call_gives_the_same_bytes_and_another_seed_others(session, talk, tmp_path):
     for name in ("a", "b", "c", "d"):
         folder = session(name, talk(40))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
 from lsa_whisper.chat.checks.context import CheckContext, context_of, value_place
@@ -59,7 +58,6 @@ def _unknown_languages(transcript: Transcript, known_language: Callable[[str], b
     ]
 
 
-_PRECODE = re.compile(r"\s*\[-\s+([a-z]{3})\s*\]")
 _ENDINGS = ("terminator", "ca")
 _OVERLAP_ONLY = "⌈⌉⌊⌋23456789"
 _FREE_CODES = ("[+", "[-", "[^", "[%")
@@ -73,8 +71,7 @@ def tier_problems(path: str | None, utterance: Utterance, context: CheckContext)
 
 def _rules(utterance: Utterance, context: CheckContext) -> Iterator[TierFault]:
     items = utterance.tree.items
-    precode = _PRECODE.match(utterance.body)
-    language = precode[1] if precode else (context.languages or ("",))[0]
+    language = utterance.language or (context.languages or ("",))[0]
     if not utterance.body.strip():
         yield 0, "missing-text", f"no text follows *{utterance.speaker}:"
         return
