@@ -92,8 +92,7 @@ def beam_search(
     first, logprobs, no_speech = rules.begin(output.logits, prompts, durations_s, search.silence)
     next_tokens, scores = first[:, None], logprobs[:, None]
     if not rules.timestamps_s:
-        none = torch.empty((len(hidden), 0), dtype=torch.long, device=hidden.device)
-        next_tokens, scores = rules.candidates(output.logits[:, -1], none, durations_s, beams)
+        next_tokens, scores = rules.candidates(output.logits[:, -1], prompts[:, :0], durations_s, beams)
     while True:
         before, parents, live = live, *_extended(live, next_tokens, scores, rules.end, limits, complete, beams)
         if not live:

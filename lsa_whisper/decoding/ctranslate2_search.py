@@ -26,10 +26,8 @@ import torch
 
 from lsa_whisper.checkpoint import ConvertedCheckpoint
 from lsa_whisper.decoding.ctranslate2_steps import begin_logprob, late_share, logits_of_step, part_of, token_logprobs
-from lsa_whisper.decoding.no_speech import NoSpeechRule
 from lsa_whisper.decoding.roles import speaker_codes
 from lsa_whisper.decoding.rules import DecodingRules, allowed_tokens
-from lsa_whisper.decoding.style import DecodingStyle
 from lsa_whisper.decoding.text_limits import is_loop, is_nearly_right
 from lsa_whisper.decoding.verified_rows import Proposal, VerifiedRow, complete_rows
 from lsa_whisper.decoding.window_decoder import WindowDecoder
@@ -46,25 +44,9 @@ class CTranslate2Search(WindowDecoder):
 
     _checkpoint: ConvertedCheckpoint
 
-    def __init__(
-        self,
-        checkpoint: ConvertedCheckpoint,
-        *,
-        batch_size: int,
-        word_times: bool,
-        silence: NoSpeechRule,
-        style: DecodingStyle | None,
-    ):
+    def __init__(self, checkpoint: ConvertedCheckpoint, **options: Any):
         self._model = checkpoint.model
-        super().__init__(
-            checkpoint,
-            checkpoint.settings,
-            int(checkpoint.settings.max_length),
-            batch_size=batch_size,
-            word_times=word_times,
-            silence=silence,
-            style=style,
-        )
+        super().__init__(checkpoint, checkpoint.settings, int(checkpoint.settings.max_length), **options)
         self._workers = self._model.num_workers
         vocabulary = (checkpoint.tokenizer, checkpoint.settings, checkpoint.size)
         self._allowed = allowed_tokens(*vocabulary, timestamps=self.style.timestamps)
