@@ -10,20 +10,15 @@ The folder is one that faster-whisper reads (``model.bin``, ``vocabulary.json``,
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.checkpoint.loading import load_processor, quiet_transformers
-from lsa_whisper.checkpoint.stored_labels import TaggerWeights, read_retraces
-from lsa_whisper.checkpoint.trimming import encoder_input_s, longest_window_s, trim_margin_s
+from lsa_whisper.checkpoint.loading import LoadedModel, described_in, load_processor, quiet_transformers
 from lsa_whisper.checkpoint.untrusted import read_json, verify_settings
 from lsa_whisper.checkpoint.verification import METADATA_FILE, is_converted, read_metadata
-from lsa_whisper.checkpoint.vocabulary import default_labels
 from lsa_whisper.checkpoint.whisper_constants import DECODER_POSITIONS
 from lsa_whisper.errors import CheckpointError, MissingExtraError, first_line
-from lsa_whisper.labels import Labels
 from lsa_whisper.system import plain_json
 
 CT2_DTYPES = ("float32", "float16", "bfloat16", "int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16")
@@ -36,53 +31,24 @@ COPIED = (
 )
 """Files of a checkpoint that are copied into a converted one."""
 _MAX_WORKERS = 4  # they share a batch, which has eight windows or more by default
-_STRIDE = 2  # of the second convolution; CTranslate2 supports no other
 
 
-@dataclass(frozen=True)
-class ConvertedCheckpoint:
-    """A Whisper model converted to CTranslate2.
+@dataclass(frozen=True, kw_only=True)
+class ConvertedCheckpoint(LoadedModel):
+    """A Whisper model converted to CTranslate2: its ``model`` is a ``ctranslate2.models.Whisper``.
 
     Attributes:
-        path: The folder that it was loaded from.
-        model: A ``ctranslate2.models.Whisper``.
         settings: The generation configuration of the source checkpoint.
         size: Number of rows of the output matrix.
-        labels: The label style that the model was trained on.
-        retraces: As in :class:`Checkpoint`.
-        trim_margin_s: As in :class:`~lsa_whisper.checkpoint.Checkpoint`.
     """
 
-    path: str
-    model: Any
-    feature_extractor: Any
-    tokenizer: Any
     settings: Any
     size: int
-    labels: Labels
-    recipe: Mapping[str, Any] = field(default_factory=dict)
-    provenance: Mapping[str, Any] = field(default_factory=dict)
-    retraces: Mapping[str, TaggerWeights] = field(default_factory=dict)
-    trim_margin_s: float | None = None
-
-    @property
-    def time_precision_s(self) -> float:
-        """Seconds of audio per encoder position."""
-        return float(_STRIDE * self.feature_extractor.hop_length / self.feature_extractor.sampling_rate)
 
     @property
     def context_s(self) -> float:
         """The encoder's context in seconds."""
         return float(self.feature_extractor.n_samples / self.feature_extractor.sampling_rate)
-
-    @property
-    def window_s(self) -> float:
-        """The longest window to cut recordings into, in seconds."""
-        return longest_window_s(self.context_s, self.trim_margin_s)
-
-    def encoder_input_s(self, duration_s: float) -> float:
-        """Return how many seconds the encoder sees of a window with ``duration_s`` seconds of sound."""
-        return encoder_input_s(duration_s, self.context_s, self.trim_margin_s, self.model.device)
 
 
 def require_ctranslate2(purpose: str) -> None:
@@ -124,15 +90,15 @@ def load_converted(path: str | Path, *, dtype: str = "auto", device: str = "cpu"
     with quiet_transformers():
         feature_extractor, tokenizer = _processor(folder, model.n_mels)
         settings = _settings(folder, tokenizer)
-    labels = Labels.from_dict(ours["labels"]) if "labels" in ours else default_labels(tokenizer)
     if model.n_mels != feature_extractor.feature_size:
         raise CheckpointError(
             f"{folder}: the model takes {model.n_mels} mel bins, its preprocessor makes "
             f"{feature_extractor.feature_size}; export the checkpoint again with --to ct2"
         )
-    parts = (feature_extractor, tokenizer, settings, size, labels)
-    origin = (ours.get("recipe", {}), ours.get("provenance", {}), read_retraces(folder), trim_margin_s(ours))
-    return ConvertedCheckpoint(str(path), model, *parts, *origin)
+    described = described_in(folder, ours, tokenizer)
+    return ConvertedCheckpoint(
+        str(path), model, feature_extractor, tokenizer, **described, settings=settings, size=size
+    )
 
 
 def _processor(folder: Path, n_mels: int) -> tuple[Any, Any]:

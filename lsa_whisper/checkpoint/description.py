@@ -14,13 +14,13 @@ from typing import Any
 from lsa_whisper.checkpoint.stored_weights import SETTING_OF_TENSOR, Shapes, expected_shapes, layers_in, stored_tensors
 from lsa_whisper.checkpoint.token_table import TokenTable, read_tokens, token_rows
 from lsa_whisper.checkpoint.untrusted import read_json
+from lsa_whisper.checkpoint.whisper_constants import ENCODER_STRIDE
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.system.machine import Finding
 
 PREPROCESSOR_FILES = ("preprocessor_config.json", "processor_config.json")
 _COPY = "copy it from the model that this one was made from"
 _FEW_LAYERS = 4
-_STRIDE = 2  # of the encoder's second convolution
 _SAMPLE_RATE_HZ = 16_000
 MODEL_SIZES = (
     "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads",
@@ -44,7 +44,7 @@ class ModelFiles:
     def context_s(self) -> float:
         """Seconds of audio that the encoder takes."""
         hop_s = self.preprocessor["hop_length"] / self.preprocessor["sampling_rate"]
-        return float(self.config["max_source_positions"] * _STRIDE * hop_s)
+        return float(self.config["max_source_positions"] * ENCODER_STRIDE * hop_s)
 
 
 def read_model_files(folder: Path, base: Path | None = None) -> ModelFiles:

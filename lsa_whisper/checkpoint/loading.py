@@ -21,6 +21,7 @@ from lsa_whisper.checkpoint.trimming import encoder_input_s, longest_window_s, t
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE
 from lsa_whisper.checkpoint.verification import is_local, read_metadata, verify_checkpoint, verify_fit
 from lsa_whisper.checkpoint.vocabulary import default_labels
+from lsa_whisper.checkpoint.whisper_constants import ENCODER_STRIDE
 from lsa_whisper.errors import CheckpointError, first_line
 from lsa_whisper.labels import Labels
 from lsa_whisper.system.library_internals import empty_whisper
@@ -29,19 +30,17 @@ _DTYPES = ("float32", "bfloat16", "float16")
 
 
 @dataclass(frozen=True)
-class Checkpoint:
-    """A loaded Whisper model with its processor and label style.
+class LoadedModel:
+    """A Whisper model in any library, with its processor and what its folder says of it.
 
     Attributes:
         path: The folder or hub name that it was loaded from.
         labels: The label style that the model was trained on.
         recipe: The settings of its training, empty if unknown.
         provenance: The origin of its weights, empty if unknown.
-        unread: Where its weights are stored if they have not been read yet.
         retraces: The weights of a tagger of retraces for each language (ISO 639-3), learned from its training data.
         trim_margin_s: The margin after the sound if it was trained with ``data.trim``, so that the encoder need not see
             its whole context; ``None`` otherwise.
-        in_use: Held by the thread that decodes with the model, whose hooks and encoder are set up for one at a time.
     """
 
     path: str
@@ -51,22 +50,18 @@ class Checkpoint:
     labels: Labels
     recipe: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
-    unread: StoredWeights | None = None
     retraces: Mapping[str, TaggerWeights] = field(default_factory=dict)
     trim_margin_s: float | None = None
-    in_use: Any = field(default_factory=threading.Lock, repr=False, compare=False)
 
     @property
     def time_precision_s(self) -> float:
         """Seconds of audio per encoder position (0.02 for every published Whisper)."""
-        encoder = self.model.get_encoder()
-        stride = encoder.conv1.stride[0] * encoder.conv2.stride[0]
-        return float(stride * self.feature_extractor.hop_length / self.feature_extractor.sampling_rate)
+        return float(ENCODER_STRIDE * self.feature_extractor.hop_length / self.feature_extractor.sampling_rate)
 
     @property
     def context_s(self) -> float:
         """The encoder's context in seconds."""
-        return float(self.model.config.max_source_positions * self.time_precision_s)
+        raise NotImplementedError
 
     @property
     def window_s(self) -> float:
@@ -75,7 +70,25 @@ class Checkpoint:
 
     def encoder_input_s(self, duration_s: float) -> float:
         """Return how many seconds the encoder sees of a window with ``duration_s`` seconds of sound."""
-        return encoder_input_s(duration_s, self.context_s, self.trim_margin_s, self.model.device.type)
+        return encoder_input_s(duration_s, self.context_s, self.trim_margin_s, str(self.model.device))
+
+
+@dataclass(frozen=True)
+class Checkpoint(LoadedModel):
+    """A loaded Whisper model of transformers.
+
+    Attributes:
+        unread: Where its weights are stored if they have not been read yet.
+        in_use: Held by the thread that decodes with the model, whose hooks and encoder are set up for one at a time.
+    """
+
+    unread: StoredWeights | None = None
+    in_use: Any = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    @property
+    def context_s(self) -> float:
+        """The encoder's context in seconds."""
+        return float(self.model.config.max_source_positions * self.time_precision_s)
 
 
 def load(
@@ -116,12 +129,21 @@ def load(
     drop_wrong_heads(model)
     if source != str(path):
         model.name_or_path = str(path)
-    labels = Labels.from_dict(ours["labels"]) if "labels" in ours else default_labels(tokenizer)
-    recipe, provenance = ours.get("recipe", {}), ours.get("provenance", {})
     folder = None if weights else folder_of_weights(source)
     unread = StoredWeights(folder, model) if folder else None
-    parts = (feature_extractor, tokenizer, labels, recipe, provenance, unread, read_retraces(Path(source)))
-    return Checkpoint(str(path), model, *parts, trim_margin_s(ours))
+    described = described_in(Path(source), ours, tokenizer)
+    return Checkpoint(str(path), model, feature_extractor, tokenizer, **described, unread=unread)
+
+
+def described_in(folder: Path, ours: Mapping[str, Any], tokenizer: Any) -> dict[str, Any]:
+    """Return what a folder and its metadata, ``ours``, say of a model, as :class:`LoadedModel` names it."""
+    return {
+        "labels": Labels.from_dict(ours["labels"]) if "labels" in ours else default_labels(tokenizer),
+        "recipe": ours.get("recipe", {}),
+        "provenance": ours.get("provenance", {}),
+        "retraces": read_retraces(folder),
+        "trim_margin_s": trim_margin_s(ours),
+    }
 
 
 def drop_wrong_heads(model: Any) -> None:

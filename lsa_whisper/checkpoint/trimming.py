@@ -39,7 +39,7 @@ def encoder_input_s(duration_s: float, context_s: float, margin_s: float | None,
     """
     if margin_s is None:
         return context_s
-    step_s = _STEP_ON_CPU_S if device == "cpu" else _STEP_S
+    step_s = _STEP_ON_CPU_S if device.startswith("cpu") else _STEP_S
     input_s = max(1, math.ceil(duration_s / step_s - 1e-6)) * step_s + margin_s
     return min(context_s, math.ceil(input_s / TIMESTAMP_STEP_S - 1e-6) * TIMESTAMP_STEP_S)  # whole positions
 

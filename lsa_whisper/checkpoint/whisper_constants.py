@@ -13,6 +13,8 @@ TIMESTAMP_STEP_S = 0.02
 """Resolution of timestamp tokens, in seconds; also the audio behind one encoder position."""
 TIMESTAMP_STEP_MS = 20
 """The same in milliseconds."""
+ENCODER_STRIDE = 2
+"""Frames behind one encoder position: the stride of the second convolution, which the libraries have built in."""
 ENCODER_POSITIONS = 1500
 """Encoder positions of one window (``max_source_positions``)."""
 DECODER_POSITIONS = 448
