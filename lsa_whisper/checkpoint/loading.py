@@ -6,6 +6,7 @@ import contextlib
 import logging
 import threading
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,7 +31,7 @@ _DTYPES = ("float32", "bfloat16", "float16")
 
 
 @dataclass(frozen=True)
-class LoadedModel:
+class LoadedModel(ABC):
     """A Whisper model in any library, with its processor and what its folder says of it.
 
     Attributes:
@@ -59,9 +60,9 @@ class LoadedModel:
         return float(ENCODER_STRIDE * self.feature_extractor.hop_length / self.feature_extractor.sampling_rate)
 
     @property
+    @abstractmethod
     def context_s(self) -> float:
         """The encoder's context in seconds."""
-        raise NotImplementedError
 
     @property
     def window_s(self) -> float:
