@@ -155,6 +155,35 @@ def test_who_speaks_before_a_colon(line, speaker, text, form, tmp_path):
     assert (first.speaker, first.text) == (speaker, text) and found.lost_words == 0
 
 
+DIALOG = "Ann Lee: Two sisters.\nBob's iPhone: Oh.\nAnn Lee: Twins.\n{}\nDr. Eva van der Laan: So.\nAnn Lee: Yes.\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "speaker", "text"),
+    [
+        ("Note: no.", "Ann_Lee", "note no ."),
+        ("One thing: no.", "Ann_Lee", "one thing no ."),
+        ("He told me: no.", "Ann_Lee", "he told me no ."),
+        ("My fear is: no.\nMy fear was: no.", "Ann_Lee", "my fear is no ."),
+        ("He said: no.\nHe said: yes.", "Ann_Lee", "he said no ."),
+        ("Older brother: no.", "Older_brother", "no ."),
+        ("Mum: no.", "", "no ."),
+        ("Cem's iPad: no.", "Cem's_iPad", "no ."),
+    ],
+)
+@pytest.mark.parametrize("form", ["txt", "vtt"])
+def test_words_before_a_colon_within_a_turn_are_no_speaker(line, speaker, text, form, tmp_path):
+    lines = DIALOG.format(line).splitlines()
+    cues = [f"00:0{at}.000 --> 00:0{at}.900\n{each}\n" for at, each in enumerate(lines)]
+    found = read(tmp_path, "\n".join(lines) if form == "txt" else "WEBVTT\n\n" + "\n".join(cues), f"a.{form}")
+    names = {person.code: person.name for person in found.transcript.participants.values()}
+    said = found.transcript.utterances[3]
+    assert (names[said.speaker], said.text) == (speaker, text) and found.lost_words == 0
+    assert set(names.values()) == {"Ann_Lee", "Bob's_iPhone", "Dr._Eva_van_der_Laan", speaker}
+    spoken = "words before a colon that are not taken for a speaker"
+    assert [note.split(":")[0] for note in found.notes][:1] == ([spoken] if speaker == "Ann_Lee" else [])
+
+
 def test_a_text_that_ends_when_it_begins_has_no_times(tmp_path):
     found = read(
         tmp_path,
