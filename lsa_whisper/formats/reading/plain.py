@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence, Set
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 from lsa_whisper.formats.reading import line_forms
@@ -59,9 +59,13 @@ _FOOTER = re.compile(
 _MIN_SHARE = 0.15
 """Least share of lines with a header: a turn of Otter has seldom more than six lines."""
 
+_MAX_PREAMBLE = 10
+"""Otter writes a title, a date, keywords and speakers above the first turn."""
+
 _TIME_OF_DAY_MS = 3_600_000
 """No recording begins with an hour without speech: a later first time is one of the day."""
 
+_TIME_ALONE = re.compile(r"\[?\d{1,2}:[0-5]\d:[0-5]\d\]?")
 _BULLET = re.compile(r"(?<=[.?!])[ \t]*\x15?(\d{1,9})_(\d{2,9})\x15?[ \t]*$", re.MULTILINE)
 """The times of CHAT, with or without their control characters."""
 _Turn = tuple[int, str, int, list[str]]
@@ -99,7 +103,7 @@ def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[Spo
         return []
     first = turns[0][0]
     before = [SpokenText("", line, place=f"{place}:{number}") for number, line in lines if number < first]
-    if len(before) > max(len(turns), 5 * named):
+    if len(before) > max(len(turns), _MAX_PREAMBLE * named):
         return []
     return [
         *before,
@@ -186,6 +190,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         if untimed:
             source.notes.append(f"turns without an end, which have no times: {untimed}")
         return [source]
+    lines, times = _without_times(lines)
     lines = line_forms.unwrapped(lines, lambda line: bool(split_speaker(line_forms.with_colon(line))[0]), source.notes)
     has_names = has_speaker_prefixes([line for _, line in lines], conventions)
     if not has_names:
@@ -207,8 +212,25 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
             if text:
                 at = _BULLET.search(text)
                 span = span_of_seconds(int(at[1]) / 1000, int(at[2]) / 1000, here) if at else None
-                source.spoken.append(SpokenText(speaker, _BULLET.sub("", text), span, place=here))
+                dated = (("%tim", times[number]),) if number in times else ()
+                source.spoken.append(SpokenText(speaker, _BULLET.sub("", text), span, tiers=dated, place=here))
     return [source] if source.spoken else []
+
+
+def _without_times(lines: list[tuple[int, str]]) -> tuple[list[tuple[int, str]], dict[int, str]]:
+    """Return ``lines`` without those that are a time only, and each such time by the number of the line below it.
+
+    Google Meet writes one every five minutes: too few for the times of turns.
+
+    >>> _without_times([(1, "00:05:00"), (2, "A: Yes."), (3, "A: No.")])
+    ([(2, 'A: Yes.'), (3, 'A: No.')], {2: '00:05:00'})
+    """
+    times = {
+        number: (below, f"{line.strip('[]'):0>8}")
+        for (number, line), (below, text) in pairwise(lines)
+        if _TIME_ALONE.fullmatch(line) and not _TIME_ALONE.fullmatch(text)
+    }
+    return [line for line in lines if line[0] not in times], dict(times.values())
 
 
 def _without_slips(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:

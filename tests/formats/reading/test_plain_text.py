@@ -73,6 +73,28 @@ def test_tags_and_brackets(text, expected):
     assert tiers(text) == [expected]
 
 
+def test_all_that_otter_writes_above_a_few_turns_is_a_comment(tmp_path):
+    above = (
+        "Visit 2\nTue, Mar 05, 2024 10:00AM • 0:45\n\nSUMMARY KEYWORDS\ndog, cat\n\nSPEAKERS\nAnn Lee, Speaker 2\n\n"
+    )
+    found = read(tmp_path, f"{above}Ann Lee  00:00\nA dog?\n\nSpeaker 2  00:04\nYes.\n", "a.txt")
+    turns = [(turn.speaker, turn.text, turn.span) for turn in found.transcript.utterances]
+    assert turns == [("PAR0", "a dog ?", TimeSpan(0, 4000)), ("PAR1", "yes .", None)]
+    assert found.notes[0] == "lines above the first speaker, which stand in @Comment: 6"
+
+
+@pytest.mark.parametrize("above", ["", "Transcript\n", "Visit - Transcript\nAttendees\nAnn Lee, Bob\nTranscript\n"])
+@pytest.mark.parametrize("turns", [4, 90])
+def test_the_times_of_a_meeting_every_five_minutes_are_no_turns(above, turns, tmp_path):
+    part = "Ann Lee: A dog?\nBob: Yes.\n" * (turns // 2)
+    found = read(tmp_path, f"{above}00:00:00\n\n{part}00:05:00\n\n{part}Meeting ended after 00:06:10\n", "a.txt")
+    said = found.transcript.utterances
+    assert [turn.text for turn in said] == ["a dog ?", "yes ."] * turns
+    assert {turn.speaker for turn in said} == {"PAR0", "PAR1"} and found.lost_words == 0
+    times = [(at, tier.value) for at, turn in enumerate(said) for tier in turn.tiers if tier.name == "%tim"]
+    assert times in ([(0, "00:00:00"), (turns, "00:05:00")], []) and (times or said[0].span)
+
+
 def test_what_teams_writes_above_turns_and_below_them_is_not_speech(tmp_path):
     text = "Weekly Recording\nApril 5, 2024, 2:00PM\n1m 3s\n\nAnn Lee started transcription\n\n"
     text += "Ann Lee   0:03\nHi.\n\nBob Ray   0:06\nI think so.\n\nAnn Lee stopped transcription\n"
