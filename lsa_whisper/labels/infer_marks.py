@@ -113,7 +113,29 @@ def _apart(words: list[str], language: str) -> list[str]:
     """Return ``words`` with the parts of repeated ones as CHAT writes them."""
     if any("-" in word for word in words):
         words = " ".join(with_repeated_parts(word, language) for word in words).split()
-    return _part_words(words)
+    return _part_words(_with_whole_copies(words, language))
+
+
+def _with_whole_copies(words: Sequence[str], language: str) -> list[str]:
+    """Return ``words``, of which those that are cut off, but whole beside another copy, are not fragments.
+
+    >>> " ".join(_with_whole_copies("&+the the dog &+I &-um &+I &+I want &+wan want &+no no".split(), "eng"))
+    'the the dog I &-um I I want &+wan want &+no no'
+    """
+    result = list(words)
+    common = _FUNCTION_WORDS.get(language, frozenset())
+    on_purpose = EMPHATIC | _EMPHATIC.get(language, frozenset())
+    speech = [at for at, word in enumerate(words) if not word.startswith(("&-", "(."))]
+    for before, at, after in reversed([*zip([None, *speech], speech, [*speech[1:], None], strict=False)]):
+        part = result[at].removeprefix("&+")
+        low = part.casefold()
+        if result[at] == part or low in on_purpose or not (low in common or len(part) > 1):
+            continue
+        above, below = ("" if place is None else result[place].casefold() for place in (before, after))
+        others = {low, f"&+{low}"} if low in common else {low}
+        if above in others or below in others or below.startswith(f"{low}'"):
+            result[at] = "I" if language == "eng" and part == "i" else part
+    return result
 
 
 def _part_words(words: list[str]) -> list[str]:

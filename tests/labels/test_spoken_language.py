@@ -234,6 +234,11 @@ CHARACTERS_THAT_MEAN_THE_SAME = [
     ("deu", "Ich ha- und dann ha- habe.", "ich &+ha und dann &+ha habe ."),
     ("nld", "De voor- en nadelen.", "de voor en nadelen ."),
     ("eng", "Two- and three-year-olds, the sto- and home.", "two and three-year-olds the &+sto and home ."),
+    # words that are cut off, but whole beside another copy
+    ("eng", "I- I- I- want the- the dog.", "I [/] I [/] I want the [/] the dog ."),
+    ("eng", "He- um he's the, the- so.", "he [//] &-um he's the [/] the so ."),
+    ("eng", "No- no, he- she ran, wan- wan- want.", "&+no no &+he she ran ↫wan-wan↫want ."),
+    ("deu", "Das- das Haus, ich- ich- ich.", "das [/] das Haus ich [/] ich [/] ich ."),
     # parts of words and long fillers
     ("eng", "Th... the dog. Wh\u2014what? St. Mary.", "&+th (.) the dog . &+wh what ? St Mary ."),
     ("rus", "В... вода, п... пока.", "в (.) вода &+п (.) пока ."),
