@@ -68,6 +68,11 @@ ENDS_OF_SENTENCES = [
     ("eng", "Fig. 3 and Sec. 2. A fig. It is.", "fig three and Sec two . a fig . it is ."),
     ("deu", "Ludwig XIV. war da. Auf S. 7, Abb. 3.", "Ludwig XIV war da . auf S sieben Abb drei ."),
     ("deu", "5 Mio. Euro. Es waren 5 Mio. Die kamen.", "fünf Millionen Euro . es waren fünf Millionen . die kamen ."),
+    ("deu", "3 Tsd. Euro, 1,5 Tsd. Leute.", "dreitausend Euro eins Komma fünf tausend Leute ."),
+    ("deu", "Nr. 7: 2 Std. und 1 Min. auf 5 m².", "Nummer sieben zwei Stunden und eine Minute auf fünf Quadratmeter ."),
+    ("fra", "1,5 Md d'euros, 20 m².", "un virgule cinq milliards d'euros vingt mètres carrés ."),
+    ("spa", "1 m² y 20 m².", "un metro cuadrado y veinte metros cuadrados ."),
+    ("deu", "& dann, & so.", "und dann und so ."),
     ("ita", "Mi piace, ad es. questo.", "mi piace ad es questo ."),
     ("spa", "Vino Vd. y se fue.", "vino Vd y se fue ."),
     ("pol", "O godz. 5 w 5 r. ktoś był. W 5 r. On był.", "o godz pięć w pięć r ktoś był . w pięć r . on był ."),
@@ -84,7 +89,7 @@ ENDS_OF_SENTENCES = [
     (
         "deu",
         "Nach 2 Std. 30 Min. Pause. Es dauert 5 Min. Dann.",
-        "nach zwei Std dreißig Min Pause . es dauert fünf Min . dann .",
+        "nach zwei Stunden dreißig Minuten Pause . es dauert fünf Minuten . dann .",
     ),
     # fillers
     ("pol", "Yyy... ja, eee, chcę.", "&-yyy (.) ja &-eee chcę ."),
@@ -289,7 +294,8 @@ CHARACTERS_THAT_MEAN_THE_SAME = [
     (
         "deu",
         "3,5 Mio. € um 15:30 h, 5,- €, #1, 2 Tsd. 500 v. Chr. war.",
-        "drei Komma fünf Millionen Euro um fünfzehn Uhr dreißig fünf Euro Nummer eins zwei Tsd fünfhundert v Chr war .",
+        "drei Komma fünf Millionen Euro um fünfzehn Uhr dreißig fünf Euro Nummer eins zweitausend fünfhundert v "
+        "Chr war .",
     ),
     (
         "fra",

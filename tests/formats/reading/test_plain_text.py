@@ -55,6 +55,7 @@ def test_unintelligible_speech_stays(mark):
         ("A [dog?] ran (sounds like: home).", "a dog [?] ran home [?] ."),
         ("Who is it ???", "who is it ?"),
         ("The d**n dog [3.0] ran [3].", "the xxx dog ran ."),
+        ("The d*mn *big* dog wa* wants it.", "the xxx big dog &+wa wants it ."),
         ("I **really mean** the s*** and the d**n **big dog**.", "I really mean the xxx and the xxx big dog ."),
         ("I went 00:01:05 home 00:12.", "I went home ."),
         ("He [pause 2s] ran [2 second pause] home.", "he (.) ran (.) home ."),
@@ -204,6 +205,11 @@ def test_words_before_a_colon_within_a_turn_are_no_speaker(line, speaker, text, 
     assert set(names.values()) == {"Ann_Lee", "Bob's_iPhone", "Dr._Eva_van_der_Laan", speaker}
     spoken = "words before a colon that are not taken for a speaker"
     assert [note.split(":")[0] for note in found.notes][:1] == ([spoken] if speaker == "Ann_Lee" else [])
+
+
+@pytest.mark.parametrize("text", ["I want mmmore ssssnow.", "w/ a dog w/o it b/c of me, w/out her"])
+def test_words_that_are_written_in_full_are_not_lost(text, tmp_path):
+    assert read(tmp_path, f"CHI: {text}\n", "a.txt").lost_words == 0
 
 
 def test_a_text_that_ends_when_it_begins_has_no_times(tmp_path):
