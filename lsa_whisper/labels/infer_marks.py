@@ -116,6 +116,10 @@ def _apart(words: list[str], language: str) -> list[str]:
     return _part_words(_with_whole_copies(words, language))
 
 
+_UNMARKED = frozenset(["okay", "well", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"])
+"""English words whose copies are not marked everywhere: *twenty, twenty two*."""
+
+
 def _with_whole_copies(words: Sequence[str], language: str) -> list[str]:
     """Return ``words``, of which those that are cut off, but whole beside another copy, are not fragments.
 
@@ -124,7 +128,7 @@ def _with_whole_copies(words: Sequence[str], language: str) -> list[str]:
     """
     result = list(words)
     common = _FUNCTION_WORDS.get(language, frozenset())
-    on_purpose = EMPHATIC | _EMPHATIC.get(language, frozenset())
+    on_purpose = EMPHATIC | _UNMARKED | _EMPHATIC.get(language, frozenset())
     speech = [at for at, word in enumerate(words) if not word.startswith(("&-", "(."))]
     for before, at, after in reversed([*zip([None, *speech], speech, [*speech[1:], None], strict=False)]):
         part = result[at].removeprefix("&+")
