@@ -818,3 +818,14 @@ def test_an_amount_is_as_it_was_spoken_and_loses_no_word_beside_a_blank(tmp_path
     words = [{"word": word, "start": at, "end": at + 1} for at, word in enumerate(("In", "New York", "50 %", "$ 5."))]
     found = read(tmp_path, {"words": words})
     assert said(found)[0][1] == "in New York fifty percent five dollars ."
+
+
+def test_segments_without_a_speaker_between_named_ones_are_noted(tmp_path):
+    texts = [("SPEAKER_00", "Hello."), ("SPEAKER_01", "Hi."), (None, "Hm."), ("SPEAKER_00", "So?")]
+    segments = [
+        {"start": at, "end": at + 1, "text": text} | ({"speaker": name} if name else {})
+        for at, (name, text) in enumerate(texts)
+    ]
+    found = read(tmp_path, {"segments": segments})
+    assert [turn.speaker for turn in found.transcript.utterances] == ["PAR0", "PAR1", "PAR", "PAR0"]
+    assert found.notes == ("texts whose speaker the file does not name, which PAR says: 1",)
