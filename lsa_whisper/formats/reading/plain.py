@@ -36,12 +36,12 @@ _HEADERS = tuple(
     re.compile(pattern)
     for pattern in (
         rf"\[{_NAME}\]\s+{_TIME}(?P<text>)",
-        rf"\*?{_NAME}(?::?\s{{2,}}|:?\t|:\s)\s*{_TIME}(?P<text>)",
+        rf"\*?{_NAME}(?::?\s{{2,}}|:?\t|:\s)\s*{_TIME}(?P<text>(?:\t.*)?)",
         rf"\*?{_CAPITAL}\s{_TIME}(?P<text>)",
         rf"{_NAME}\s*[\[(]{_CLOCK}[\])]\s*:?\s*(?P<text>.*)",
         rf"{_TIME}\s*-?\s*{_NAME}\s*:\s*(?P<text>.*)",
         rf"{_CLOCK}\s+{_CAPITAL}(?P<text>)",
-        rf"{_CAPITAL}\s[-–]\s{_TIME}(?P<text>)",
+        rf"{_CAPITAL}\s[-–|•·]\s{_TIME}(?P<text>)",
         rf"{_CAPITAL}\s{{2,}}{_TIME}\s{{2,}}(?P<text>\S.*)",
         rf"{_TIME}\s*(?P<perhaps>[-–])\s*{_CAPITAL}(?:\s*\([^()]*\))?(?P<text>)",
         rf"\[{_CLOCK}\]\s*(?P<name>(?:Speaker|SPEAKER|Participant|Interviewer) ?\d{{1,2}})(?P<text>)",

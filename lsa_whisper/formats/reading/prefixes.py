@@ -20,7 +20,7 @@ _NO_NAME_LIST = """
     because first second third finally also however therefore plus okay ok then one two three remember look listen
     beispiel frage antwort also erstens zweitens donc alors exemple ejemplo pregunta respuesta primero bueno
 """
-_NO_NAMES = frozenset(_NO_NAME_LIST.split())
+NO_NAMES = frozenset(_NO_NAME_LIST.split())
 """What stands before a colon within speech; a name that a file has more than once may be one of these."""
 _PRONOUN_LIST = """
     i you he she it we they this that there ich du er sie es wir ihr man je tu il elle on nous vous ils elles yo él ella
@@ -117,7 +117,7 @@ def _is_clause(name: str) -> bool:
 def _looks_like_name(name: str) -> bool:
     """Return whether ``name``, which stands before a colon once only, is a speaker's: not *He said* or *Note*."""
     first, *more = words = name.split()
-    if name.casefold() in _NO_NAMES:
+    if name.casefold() in NO_NAMES:
         return False
     if not more:
         return first.isascii() or first[0].isupper()

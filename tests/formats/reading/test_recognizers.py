@@ -649,8 +649,28 @@ TURNS = {
     "Zoom, copied": "Ann Lee\n00:00:01\nUm, a dog.\n\nBob\n00:00:03\nYes!\n\nAnn Lee\n00:00:04\nNo.\n",
     "names below times": "0:01\nAnn Lee\nUm, a dog.\n\n0:03\nBob\nYes!\n\n0:04\nAnn Lee\nNo.\n",
     "Fireflies": "Ann Lee - 00:01\nUm, a dog.\n\nBob - 00:03\nYes!\n\nAnn Lee - 00:04\nNo.\n",
+    "a stroke": "Ann Lee | 00:01\nUm, a dog.\n\nBob | 00:03\nYes!\n\nAnn Lee | 00:04\nNo.\n",
+    "in columns": "Ann Lee:\t00:01\tUm, a dog.\nBob:\t00:03\tYes!\nAnn Lee:\t00:04\tNo.\n",
     "time first": "0:01 Ann\nUm, a dog.\n0:03 Bob\nYes!\n0:04 Ann\nNo.\n",
 }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Ann Lee\nA dog.\nHm.\n\nBob\nYes!\n\nAnn Lee\nNo.\n",
+            ["PAR0: a dog .", "PAR0: hm .", "PAR1: yes !", "PAR0: no ."],
+        ),
+        ("ANN\nA dog.\n\nBOB\nYes!\n\nANN\nNo.\n", ["ANN: a dog .", "BOB: yes !", "ANN: no ."]),
+        ("Q. A dog?\nA. A dog.\nA cat.\nQ. No.\n", ["PAR0: a dog ?", "PAR1: a dog .", "PAR1: a cat .", "PAR0: no ."]),
+        ("Yes\nA dog\n\nNo\nA cat\n\nYes\nA dog\n", ["PAR: yes .", "PAR: a dog .", "PAR: no ."]),
+        ("Q. Lee came.\nQ. Lee left.\n", ["PAR: Q Lee came .", "PAR: Q Lee left ."]),
+    ],
+)
+def test_names_without_a_colon(text, expected, tmp_path):
+    found = read(tmp_path, text, "a.txt")
+    assert lines(found)[: len(expected)] == expected and found.lost_words == 0
 
 
 def test_points_of_titles_end_no_turn(tmp_path):
