@@ -141,7 +141,7 @@ def test_chat_without_headers_keeps_its_tiers(tmp_path):
     found = read(tmp_path, text + "*MOT:\tja ,\n\tgut .\n%com:\tlaut\n", name="a.txt").transcript
     assert [turn.text for turn in found.utterances] == ["der [/] der Hund .", "ja , gut ."]
     assert [[tier.raw for tier in turn.tiers] for turn in found.utterances] == [
-        ["%wor:\tder \x15100_200\x15 .\n", "%mor:\tdet|der n|Hund .\n"],
+        ["%wor:\tder \x15100_200\x15 der Hund .\n", "%mor:\tdet|der n|Hund .\n"],
         ["%com:\tlaut\n"],
     ]
     assert [*found.participants] == ["CHI", "MOT"] and found.utterances[0].span.end_ms == 900

@@ -849,3 +849,16 @@ def test_segments_without_a_speaker_between_named_ones_are_noted(tmp_path):
     found = read(tmp_path, {"segments": segments})
     assert [turn.speaker for turn in found.transcript.utterances] == ["PAR0", "PAR1", "PAR", "PAR0"]
     assert found.notes == ("texts whose speaker the file does not name, which PAR says: 1",)
+
+
+def test_words_of_a_number_share_its_time(tmp_path):
+    words = [("It's", 0, 100), ("$5", 100, 600), ("[laughs]", 700, 800), ("at", 900, 1000), ("10:30.", 1000, 2000)]
+    listed = [{"word": word, "start": start / 1000, "end": end / 1000} for word, start, end in words]
+    found = read(
+        tmp_path, {"segments": [{"start": 0, "end": 2, "text": "It's $5 [laughs] at 10:30.", "words": listed}]}
+    )
+    (spoken,) = found.transcript.utterances
+    times = [(word, at.start_ms, at.end_ms) for word, at in spoken.word_times]
+    assert [word for word, *_ in times] == spoken.verbatim() == ["it's", "five", "dollars", "at", "ten", "thirty"]
+    assert (times[1][1], times[1][2], times[2][2]) == (100, times[2][1], 600) and times[3][1:] == (900, 1000)
+    assert (times[4][1], times[5][2]) == (1000, 2000)
