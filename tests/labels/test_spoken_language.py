@@ -35,6 +35,13 @@ SAID_TWICE_ON_PURPOSE = [
     ("spa", "Sí sí, muy muy grande.", "sí sí muy muy grande ."),
     ("ita", "Piano piano, il il cane.", "piano piano il [/] il cane ."),
     ("por", "Muito muito grande.", "muito muito grande ."),
+    # articles and prepositions that are spelled like what English repeats on purpose
+    ("spa", "La la niña, la- la casa, muy muy bien.", "la [/] la niña la [/] la casa muy muy bien ."),
+    ("fra", "La la maison, bye bye.", "la [/] la maison bye bye ."),
+    ("ita", "La la la. La la casa.", "la la la . la [/] la casa ."),
+    ("por", "No no carro, na na casa.", "no [/] no carro na [/] na casa ."),
+    ("pol", "Na na stole, tak tak.", "na [/] na stole tak tak ."),
+    ("eng", "La la la, said the bird.", "la la la said the bird ."),
     ("nld", "Ja ja, heel heel groot.", "ja ja heel heel groot ."),
     ("rus", "Да да, очень очень.", "да да очень очень ."),
     ("jpn", "はい はい。", "はい はい ."),
