@@ -527,6 +527,14 @@ def test_a_turn_of_two_speakers_in_transcriber(tmp_path):
     assert found.transcript.media == "v"
 
 
+def test_words_that_transcriber_has_in_part_or_not_at_all(tmp_path):
+    event = '<Event desc="pi" type="pronounce" extent="{}"/>'
+    text = f"Au ci() cinéma {event.format('instantaneous')} et {event.format('begin')}là{event.format('end')}."
+    turn = f'<Turn startTime="0" endTime="1"><Sync time="0"/>{text}</Turn>'
+    (said,) = read(tmp_path, f'<Trans xml:lang="fr">{turn}</Trans>', "a.trs").transcript.utterances
+    assert said.text == "au &+ci cinéma xxx et là ." and [tier.value for tier in said.tiers] == ["pi"]
+
+
 REMARKS = {
     "a.trs": '<Trans><Topics><Topic id="t" desc="a remark"/></Topics><Turn startTime="0" endTime="1"><Sync time="0"/>'
     'Hi<Comment desc="not sure"/><Background type="music" level="high" time="0"/>.</Turn></Trans>',
