@@ -246,6 +246,7 @@ CHARACTERS_THAT_MEAN_THE_SAME = [
     ("deu", "Ich ha- und dann ha- habe.", "ich &+ha und dann &+ha habe ."),
     ("nld", "De voor- en nadelen.", "de voor en nadelen ."),
     ("eng", "Two- and three-year-olds, the sto- and home.", "two and three-year-olds the &+sto and home ."),
+    ("eng", "WHO IS MR. LEE? DR. EYE. She has MS. It hurts.", "WHO IS MR LEE ? DR EYE . she has MS . it hurts ."),
     # words that are cut off, but whole beside another copy
     ("eng", "I- I- I- want the- the dog.", "I [/] I [/] I want the [/] the dog ."),
     ("eng", "He- um he's the, the- so.", "he [//] &-um he's the [/] the so ."),
