@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence, Set
-from functools import cache
+from functools import cache, partial
 
 from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.chat.filled_pauses import ANSWERS, FILLERS, fillers, is_hummed
@@ -38,7 +38,7 @@ def infer_all_marks(texts: Sequence[str], *, repetitions: bool, language: str = 
     if language == "eng":
         tiers = [result.text for result in mark_all_retraces([" ".join(words) for words in utterances])]
     else:
-        tiers = [" ".join(_repeats(words, _EMPHATIC.get(language, frozenset()))) for words in utterances]
+        tiers = [" ".join(_repeats(words, language)) for words in utterances]
     return list(map(without_spelled_repeats, tiers))
 
 
@@ -113,7 +113,33 @@ def _apart(words: list[str], language: str) -> list[str]:
     """Return ``words`` with the parts of repeated ones as CHAT writes them."""
     if any("-" in word for word in words):
         words = " ".join(with_repeated_parts(word, language) for word in words).split()
-    return _part_words(words)
+    return _part_words(_with_whole_copies(words, language))
+
+
+_UNMARKED = frozenset(["okay", "well", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"])
+"""English words whose copies are not marked everywhere: *twenty, twenty two*."""
+
+
+def _with_whole_copies(words: Sequence[str], language: str) -> list[str]:
+    """Return ``words``, of which those that are cut off, but whole beside another copy, are not fragments.
+
+    >>> " ".join(_with_whole_copies("&+the the dog &+I &-um &+I &+I want &+wan want &+no no".split(), "eng"))
+    'the the dog I &-um I I want &+wan want &+no no'
+    """
+    result = list(words)
+    common = _FUNCTION_WORDS.get(language, frozenset())
+    on_purpose = _on_purpose(words, language) | (_UNMARKED if language == "eng" else frozenset())
+    speech = [at for at, word in enumerate(words) if not word.startswith(("&-", "(."))]
+    for before, at, after in reversed([*zip([None, *speech], speech, [*speech[1:], None], strict=False)]):
+        part = result[at].removeprefix("&+")
+        low = part.casefold()
+        if result[at] == part or low in on_purpose or not (low in common or len(part) > 1):
+            continue
+        above, below = ("" if place is None else result[place].casefold() for place in (before, after))
+        others = {low, f"&+{low}"} if low in common else {low}
+        if above in others or below in others or below.startswith(f"{low}'"):
+            result[at] = "I" if language == "eng" and part == "i" else part
+    return result
 
 
 def _part_words(words: list[str]) -> list[str]:
@@ -154,26 +180,30 @@ _EMPHATIC_WORDS = {
 _EMPHATIC = {language: frozenset(words.split()) for language, words in _EMPHATIC_WORDS.items()}
 """Answers, and words for *very*, that are said twice on purpose, as *yes* and *very* are; French *nous nous lavons*."""
 
+_WORDS_LIKE_SOUNDS = {
+    **dict.fromkeys(["fra", "spa", "ita", "cat", "ron"], "la"),
+    **dict.fromkeys(["por", "glg"], "na no"),
+    **dict.fromkeys(["pol", "ces", "slk", "hrv", "slv", "srp", "nld"], "na"),
+}
+"""Articles and prepositions of other languages that are spelled as what English repeats on purpose."""
 
-def _repeats(words: list[str], on_purpose: Set[str]) -> list[str]:
+
+def _on_purpose(words: Sequence[str], language: str) -> Set[str]:
+    """Return the words that are said twice on purpose in an utterance of ``words``: *la la la* alone is sung."""
+    sounds = EMPHATIC
+    if not sounds.issuperset(map(str.casefold, words)):
+        sounds = sounds.difference(_WORDS_LIKE_SOUNDS.get(language, "").split())
+    return sounds | _EMPHATIC.get(language, frozenset())
+
+
+def _repeats(words: list[str], language: str) -> list[str]:
     pieces: list[str] = []
     position = 0
-    for at, length in rule_based_repeats(words):
-        if length == 1 and words[at].casefold() in on_purpose:
-            continue
+    for at, length in repeats_from(words, partial(_repeat_at, on_purpose=_on_purpose(words, language))):
         copy = " ".join(words[at : at + length])
         pieces += [*words[position:at], f"{copy} [/]" if length == 1 else f"<{copy}> [/]"]
         position = at + length
     return [*pieces, *words[position:]]
-
-
-def rule_based_repeats(words: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Return the first word and the length of exact repeats; fillers (``&-um``) and pauses may stand between them.
-
-    >>> list(rule_based_repeats("I want &-um I want the the dog".split()))
-    [(0, 2), (5, 1)]
-    """
-    return repeats_from(words, _repeat_at)
 
 
 def repeats_from(words: Sequence[str], length_at: Callable[[list[str], int], int]) -> Iterator[tuple[int, int]]:
@@ -185,7 +215,7 @@ def repeats_from(words: Sequence[str], length_at: Callable[[list[str], int], int
         at += max(length, 1)
 
 
-def _repeat_at(lowered: list[str], at: int) -> int:
+def _repeat_at(lowered: list[str], at: int, on_purpose: Set[str]) -> int:
     """Return the length of the repeated word sequence at ``at`` (fillers may intervene); 0 for none."""
     for length in range(min(MAX_REPEAT_LENGTH, (len(lowered) - at) // 2), 0, -1):
         copy = lowered[at : at + length]
@@ -193,15 +223,15 @@ def _repeat_at(lowered: list[str], at: int) -> int:
         while again < len(lowered) and lowered[again].startswith(("&-", "(.")):
             again += 1
         marked = any(word.startswith(("&", "(")) for word in copy)
-        if copy == lowered[again : again + length] and not marked and is_disfluent_repeat(copy):
+        if copy == lowered[again : again + length] and not marked and is_disfluent_repeat(copy, on_purpose):
             return length
     return 0
 
 
-def is_disfluent_repeat(copy: Sequence[str]) -> bool:
+def is_disfluent_repeat(copy: Sequence[str], on_purpose: Set[str] = EMPHATIC) -> bool:
     """Return whether repeating ``copy`` is a disfluency: not *very very*, and not itself periodic."""
     if len(copy) == 1:
-        return copy[0] not in EMPHATIC | UNTRANSCRIBED
+        return copy[0] not in on_purpose | UNTRANSCRIBED
     periods = (period for period in range(1, len(copy)) if len(copy) % period == 0)
     return all(list(copy) != list(copy[:period]) * (len(copy) // period) for period in periods)
 

@@ -128,6 +128,13 @@ _LABELED = re.compile(
 """What stands before ``1`` where it is the number of a thing: *capítulo 1 trata de ...*"""
 UNITS = ("km/h", "km", "m", "cm", "mm", "kg", "g", "l", "ml", "min", "x", "Mio", "Mrd")
 """Units that are written out behind a number; ``3x`` is *three times*, ``mln`` is ``Mio``."""
+_OTHER_UNITS = {
+    "deu": {"Tsd": "tausend", "Std": "Stunden|Stunde", "Min": "Minuten|Minute", "Sek": "Sekunden|Sekunde",
+            "m²": "Quadratmeter", "km²": "Quadratkilometer"},
+    "fra": {"Md": "milliards|milliard", "Mds": "milliards", "m²": "mètres carrés|mètre carré"},
+    "spa": {"m²": "metros cuadrados|metro cuadrado"},
+}  # fmt: skip
+"""Further ones of some languages."""
 _SIGNS = ("–", "+", "-", "x", "/", "=", "§", "§§", "/3", "/4")
 _SIGN_WORDS = {
     "deu": "bis plus minus mal durch gleich Paragraf Paragrafen drittel viertel Stundenkilometer Kilometer Meter "
@@ -152,7 +159,8 @@ _ARITHMETIC = re.compile(r"(?<![\w.,/:])\d+(?:\s?[-−+×÷x*/:]\s?\d+)+\s?=\s?\
 _ALIKE = str.maketrans("−×*÷:", "-xx//")
 _TO = re.compile(r"(?<![\w.,/:)-])(?!0\d|\d{3}-\d{4})((\d{1,4})(?::[0-5]\d| ?h)?) ?[-–] ?(?=(\d{1,4})(?!\d|[.,/–-]\d))")
 _UNIT = re.compile(
-    r"(?<![\w.,/])(\d[\d.,]*)(?: ?(km/[hu]|[ckm]?m|k?g|m?l|min|M(?:io|rd)|ml[nd]|x(?! ?[-+=\d]))"
+    r"(?<![\w.,/])(\d[\d.,]*)"
+    r"(?: ?(km/[hu]|k?m²|[ckm]?m|k?g|m?l|[mM]in|M(?:io|r?d|ds)|ml[nd]|Tsd|Std|Sek|x(?! ?[-+=\d]))"
     r"|(?<=[1-3])(/[34]))(?![\w/²³'’]|[.,]\d)"
 )
 POINTS = {"spa": "punto", "ita": "punto", "por": "ponto", "fra": "point", "deu": "Punkt", "nld": "punt"}
@@ -202,14 +210,17 @@ def with_spoken_signs(text: str, language: str) -> str:
         return text
     spoken = [word.replace("_", " ") for word in _SIGN_WORDS[language].split()]
     words, units = dict(zip(_SIGNS, spoken, strict=False)), dict(zip(("/3", "/4", *UNITS), spoken[-15:], strict=True))
-    units |= {"mln": units["Mio"], "mld": units["Mrd"]}
+    units |= {"mln": units["Mio"], "mld": units["Mrd"]} | _OTHER_UNITS.get(language, {})
     text = re.sub(r"(?<=\d) ?(?:EUR|Euro|euros?)\b(?!-)", " €", speak_arithmetic(text, words))
     text = re.sub(r"(§§?)\s?(?=\d)", lambda hit: f"{words[hit[1]]} ", text)
     text = _TO.sub(lambda hit: f"{hit[1]} {words['–']} " if int(hit[2]) < int(hit[3]) else hit[0], text)
     text = re.sub(r"(?<=\d) ?[x×] ?(?=\d)", f" {words['x']} ", text)
 
     def measured(hit: re.Match[str]) -> str:
-        many, _, one = units[(hit[2] or hit[3]).replace("/u", "/h")].partition("|")
+        unit = (hit[2] or hit[3]).replace("/u", "/h")
+        if unit == "Tsd" and hit[1].isdigit():  # one word: dreitausend
+            return f"{hit[1]}000"
+        many, _, one = units.get(unit, unit).partition("|")
         return f"{hit[1]} {(one or many.rstrip('sn')) if hit[1] == '1' else many.rstrip()}"
 
     return _UNIT.sub(measured, text)

@@ -193,14 +193,14 @@ def written_numbers(text: str, spellings: dict[str, str]) -> list[str]:
 _THIRD_PERSON = "s?he|his|him|hers?|himself|herself"
 _DOMAIN = r"(?:com|org|net|edu|gov)\b"
 _PLAIN_SIGNS = (
-    (re.compile(r"\b[wW]/o\b"), "without"),
+    (re.compile(r"\b[wW]/o(?:ut)?\b"), "without"),
     (re.compile(r"\b[wW]/(?=\s)"), "with"),
     (re.compile(r"\b[bB]/c\b"), "because"),
     (re.compile(r"\bhttps?://"), "http "),
     (re.compile(r"\bwww\.(?=\w)"), "www dot "),
     (re.compile(rf"(?<=\w)\.(?={_DOMAIN})"), " dot "),
     (re.compile(r"(?<=\b(?:com|org|net|edu|gov))/(?=\w)"), " slash "),
-    (re.compile(r"(?<=[\w%¢.]) & (?=[\w$£€¥#])|(?<=\w)&(?=\w)"), " and "),
+    (re.compile(r"(?<!\S)&\s(?=[\w$£€¥#'’])|(?<=\w)&(?=\w)"), " and "),
     (re.compile(r"(?<=\w) @ (?=\w)|(?<=\w)@(?=\w)|(?<!\S)@(?=\w)"), " at "),
     (re.compile(r"(?<=[^\W\d_])\+(?=[^\W\d_])"), " plus "),
     (re.compile(r"(?<=\d)\+(?!\s?[\d=])"), " plus"),

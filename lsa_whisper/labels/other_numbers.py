@@ -56,7 +56,7 @@ _ANY = re.compile(
     rf"|{_amount('price')}\s?(?P<behind>R?\$|[€£¥₽₴₺₪₹₩])"
     rf"|%\s?{_amount('rate')}|{_amount('share')}\s?%"
     rf"|{_amount('warm')}\s?°\s?(?P<scale>[CF]\b)?"
-    r"|(?:№|(?<!\S)#(?=\d)|\b[Nn]\.?[°º]\.?)\s?(?P<sharp>\d+)"
+    r"|(?:№|(?<!\S)#(?=\d)|\b[Nn](?:\.?[°º]|r)\.?)\s?(?P<sharp>\d+)"
     r"|(?:(?P<ones>\d+)\s?)?(?P<half>½|(?<![\w/.,])1/2(?![\w/]|[.,]\d))"
     r"|(?<![\w.,-])(?P<decade>\d{1,4})(?=er(?:n|s)?\b)(?P<tens>ern?|ers)"
     r"|(?<![\w.,])(?P<place>\d{1,4})-(?P<case>го|му|ая|ый|ий|ой|ое|ые|ых|ыми|й|я|ю|е|м|х)(?!\w)"
@@ -67,7 +67,7 @@ _ANY = re.compile(
     r"|(?<![\d.,])(?P<whole>\d+)(?P<sign>[.,])(?P<part>\d{1,2})(?![.,]?\d)"
     rf"|(?P<number>{_NUMBER})"
 )
-_AND = re.compile(r"(?<=[\w%.€]) & (?=[\w€$£])|(?<=[^\W\d_])&(?=[^\W\d_])")
+_AND = re.compile(r"(?<!\S)&\s(?=[\w€$£'’])|(?<=[^\W\d_])&(?=[^\W\d_])")
 _CHINESE = ("zho", "cmn", "yue")
 _CHINESE_SIGNS = (
     (re.compile(r"(?<=\d),(?=\d{3}(?!\d))"), ""),

@@ -75,6 +75,13 @@ def _by_language(table: dict[str, str]) -> Callable[[str], frozenset[str]]:
     return lambda language: names.get(_SAME.get(language, language), frozenset())
 
 
+_IN_CAPITALS = frozenset(["Mr", "Mrs", "Dr", "Prof", "St", "Sr", "Sra", "Dra", "Hr", "Mme", "Mlle", "Sig", "Dott"])
+"""Titles that captions have in capital letters, *MR. LEE*; *MS*, which is also a word then, is not among them."""
+_NEVER = {
+    language: " ".join([names, *map(str.upper, sorted(_IN_CAPITALS.intersection(names.split())))])
+    for language, names in _NEVER.items()
+}
+
 never_ending, perhaps_ending, before_numbers = map(_by_language, (_NEVER, _MAY, _BEFORE_NUMBERS))
 
 _UNITS = frozenset(

@@ -95,9 +95,12 @@ def _with_further_copies(words: Sequence[SpokenWord], learned: Iterable[Retrace]
     for retrace in sorted(learned, key=lambda retrace: retrace.first):
         if chain and retrace.first <= chain[-1].last:
             continue  # inside a further copy
-        chain.append(retrace)
         length, after = retrace.last + 1 - retrace.first, retrace.last + 1
         phrase = texts[retrace.first : after]
+        first, free = retrace.first, chain[-1].last + 1 if chain else 0
+        while retrace.code == "[/]" and first - length >= free and texts[first - length : first] == phrase:
+            first -= length  # of many copies, the learned marks may miss the first ones
+        chain += [retrace._replace(first=at, last=at + length - 1) for at in range(first, after, length)]
         while retrace.code == "[/]" and texts[after : after + 2 * length] == 2 * phrase:
             chain.append(retrace._replace(first=after, last=after + length - 1))
             after += length

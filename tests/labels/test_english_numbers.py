@@ -52,6 +52,8 @@ SAID = [
     ("agent 007", "agent zero zero seven"),
     ("#1 of 10", "number one of ten"),
     ("Me & you @ home.", "me and you at home"),
+    ("& then us, & $5 & them.", "and then us and five dollars and them"),
+    ("He left w/out me", "he left without me"),
     ("Email bob@mail.com.", "email bob at mail dot com"),
     ("it took 10:30:15 or 1:05:00", "it took ten thirty fifteen or one oh five zero zero"),
     ("from 7-8pm, at 10.30 p.m.", "from seven to eight p m at ten thirty p m"),

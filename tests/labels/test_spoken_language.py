@@ -35,6 +35,13 @@ SAID_TWICE_ON_PURPOSE = [
     ("spa", "Sí sí, muy muy grande.", "sí sí muy muy grande ."),
     ("ita", "Piano piano, il il cane.", "piano piano il [/] il cane ."),
     ("por", "Muito muito grande.", "muito muito grande ."),
+    # articles and prepositions that are spelled like what English repeats on purpose
+    ("spa", "La la niña, la- la casa, muy muy bien.", "la [/] la niña la [/] la casa muy muy bien ."),
+    ("fra", "La la maison, bye bye.", "la [/] la maison bye bye ."),
+    ("ita", "La la la. La la casa.", "la la la . la [/] la casa ."),
+    ("por", "No no carro, na na casa.", "no [/] no carro na [/] na casa ."),
+    ("pol", "Na na stole, tak tak.", "na [/] na stole tak tak ."),
+    ("eng", "La la la, said the bird.", "la la la said the bird ."),
     ("nld", "Ja ja, heel heel groot.", "ja ja heel heel groot ."),
     ("rus", "Да да, очень очень.", "да да очень очень ."),
     ("jpn", "はい はい。", "はい はい ."),
@@ -68,6 +75,11 @@ ENDS_OF_SENTENCES = [
     ("eng", "Fig. 3 and Sec. 2. A fig. It is.", "fig three and Sec two . a fig . it is ."),
     ("deu", "Ludwig XIV. war da. Auf S. 7, Abb. 3.", "Ludwig XIV war da . auf S sieben Abb drei ."),
     ("deu", "5 Mio. Euro. Es waren 5 Mio. Die kamen.", "fünf Millionen Euro . es waren fünf Millionen . die kamen ."),
+    ("deu", "3 Tsd. Euro, 1,5 Tsd. Leute.", "dreitausend Euro eins Komma fünf tausend Leute ."),
+    ("deu", "Nr. 7: 2 Std. und 1 Min. auf 5 m².", "Nummer sieben zwei Stunden und eine Minute auf fünf Quadratmeter ."),
+    ("fra", "1,5 Md d'euros, 20 m².", "un virgule cinq milliards d'euros vingt mètres carrés ."),
+    ("spa", "1 m² y 20 m².", "un metro cuadrado y veinte metros cuadrados ."),
+    ("deu", "& dann, & so.", "und dann und so ."),
     ("ita", "Mi piace, ad es. questo.", "mi piace ad es questo ."),
     ("spa", "Vino Vd. y se fue.", "vino Vd y se fue ."),
     ("pol", "O godz. 5 w 5 r. ktoś był. W 5 r. On był.", "o godz pięć w pięć r ktoś był . w pięć r . on był ."),
@@ -84,7 +96,7 @@ ENDS_OF_SENTENCES = [
     (
         "deu",
         "Nach 2 Std. 30 Min. Pause. Es dauert 5 Min. Dann.",
-        "nach zwei Std dreißig Min Pause . es dauert fünf Min . dann .",
+        "nach zwei Stunden dreißig Minuten Pause . es dauert fünf Minuten . dann .",
     ),
     # fillers
     ("pol", "Yyy... ja, eee, chcę.", "&-yyy (.) ja &-eee chcę ."),
@@ -234,6 +246,12 @@ CHARACTERS_THAT_MEAN_THE_SAME = [
     ("deu", "Ich ha- und dann ha- habe.", "ich &+ha und dann &+ha habe ."),
     ("nld", "De voor- en nadelen.", "de voor en nadelen ."),
     ("eng", "Two- and three-year-olds, the sto- and home.", "two and three-year-olds the &+sto and home ."),
+    ("eng", "WHO IS MR. LEE? DR. EYE. She has MS. It hurts.", "WHO IS MR LEE ? DR EYE . she has MS . it hurts ."),
+    # words that are cut off, but whole beside another copy
+    ("eng", "I- I- I- want the- the dog.", "I [/] I [/] I want the [/] the dog ."),
+    ("eng", "He- um he's the, the- so.", "he [//] &-um he's the [/] the so ."),
+    ("eng", "No- no, he- she ran, wan- wan- want.", "&+no no &+he she ran ↫wan-wan↫want ."),
+    ("deu", "Das- das Haus, ich- ich- ich.", "das [/] das Haus ich [/] ich [/] ich ."),
     # parts of words and long fillers
     ("eng", "Th... the dog. Wh\u2014what? St. Mary.", "&+th (.) the dog . &+wh what ? St Mary ."),
     ("rus", "В... вода, п... пока.", "в (.) вода &+п (.) пока ."),
@@ -284,7 +302,8 @@ CHARACTERS_THAT_MEAN_THE_SAME = [
     (
         "deu",
         "3,5 Mio. € um 15:30 h, 5,- €, #1, 2 Tsd. 500 v. Chr. war.",
-        "drei Komma fünf Millionen Euro um fünfzehn Uhr dreißig fünf Euro Nummer eins zwei Tsd fünfhundert v Chr war .",
+        "drei Komma fünf Millionen Euro um fünfzehn Uhr dreißig fünf Euro Nummer eins zweitausend fünfhundert v "
+        "Chr war .",
     ),
     (
         "fra",

@@ -24,6 +24,8 @@ from lsa_whisper.retraces.words import SpokenWord, marked_words, spoken_words
         ("the the dog .", "the [/] the dog ."),
         ("I want &-um I want it .", "<I want> [/] &-um I want it ."),
         ("in in in &-um in the house .", "in [/] in [/] in [/] &-um in the house ."),
+        ("he he he he he he he he he ran .", f"{'he [/] ' * 8}he ran ."),
+        ("no no no I I I I I I I I go .", f"no no no {'I [/] ' * 7}I go ."),
         ("it it's a dog .", "it [//] it's a dog ."),
         ("he went she went home .", "<he went> [//] she went home ."),
         ("the dog ran home .", "the dog ran home ."),

@@ -106,7 +106,7 @@ def read_transcripts(path: Path | str, options: ReadingOptions | None = None) ->
     suffix = _suffix(path)
     if suffix is None:
         suffixes = ", ".join(READABLE)
-        raise FormatError(f"{path}: transcripts are read from {suffixes}; convert it first, or rename the file")
+        raise FormatError(f"{path}: transcripts are read from {suffixes}; save it as text first, or rename it")
     text = decode_bytes(read_bytes(path), str(path), options.language) if suffix == ".txt" else ""
     if suffix == ".cha" or _CHAT.match(text):
         transcript = chat.read(path)

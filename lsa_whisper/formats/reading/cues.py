@@ -75,8 +75,12 @@ def cues_in(text: str, notes: list[str]) -> list[Cue]:
     return cues
 
 
-def with_speakers_above(turns: Iterable[SpokenText]) -> list[SpokenText]:
-    """Return ``turns``, of which those without a speaker go on with the speaker before them."""
+def with_speakers_above(turns: Sequence[SpokenText], notes: list[str]) -> list[SpokenText]:
+    """Return ``turns``, of which those without a speaker go on with the speaker before them, and note how many."""
+    names = [turn.speaker for turn in turns]
+    count = names.count("") - next((at for at, name in enumerate(names) if name), len(names))
+    if count:
+        notes.append(f"texts without a speaker, which go on with the speaker above: {count}")
     speaker = ""
     return [replace(turn, speaker=(speaker := turn.speaker or speaker)) for turn in turns]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
-from lsa_whisper.formats.reading.plain import with_prefixes
+from lsa_whisper.formats.reading.prefixes import with_prefixes
 from lsa_whisper.formats.reading.source import Source, SpokenText
 from lsa_whisper.system import plain_json
 from lsa_whisper.timespan import TimeSpan
@@ -75,7 +75,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     reader = _Pieces()
     if place.lower().endswith(".otr"):
         reader.feed(_document(text, source, place))
-        source.spoken = with_prefixes(list(_paragraphs(reader, place)), conventions)
+        source.spoken = with_prefixes(list(_paragraphs(reader, place)), conventions, source.notes)
         return [source]
     reader.feed(text)
     source.spoken = list(_anchored(reader, place))

@@ -4,6 +4,7 @@
 - Descript and Sonix write the time behind the name: ``Ann: [00:01:02] Hello.``
 - Markdown has bold names: ``**Ann:** Hello.``
 - Some write the speaker in brackets: ``[Ann] Hello.``; whisper.cpp writes ``(speaker 0)``.
+- Descript writes a name above each paragraph, and transcripts of hearings ``Q.`` and ``A.`` before it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import pairwise
 
 from lsa_whisper import chat
 from lsa_whisper.formats.reading.cues import bracketed_speakers, with_colons
+from lsa_whisper.formats.reading.prefixes import NO_NAMES
 from lsa_whisper.formats.reading.source import SpokenText
 from lsa_whisper.formats.reading.tags import chat_of
 
@@ -34,6 +36,8 @@ _SPAN = re.compile(r"(\d+[:;][\d:;]+?(?:[.,]\d{1,3})?)(?:(?<=[:;]\d\d[:;]\d\d)[:
 _PERSON = re.compile(r"[A-ZÀ-Þ][\w.'’,-]*(?: [A-ZÀ-Þ0-9(][\w.'’)-]*){0,4}|[^\W\d_]{2,15} \d{1,2}")
 UNKNOWN_SPEAKER = re.compile(r"\(speaker \?\)\s*")
 """What whisper.cpp writes where both channels speak."""
+_QUESTION = re.compile(r"([QA])\.\s+(?=\S)")
+_SEVERAL = 2
 _MIN_NUMBERED = 3
 _PREFIXED = re.compile(r"[^\W\d_][\w .'-]{0,30}:\s")
 
@@ -45,8 +49,10 @@ def in_one_form(lines: NumberedLines) -> list[tuple[int, str]]:
     [(1, 'Ann: Hello.'), (2, 'B: [00:02] Hi.'), (3, 'Hm.')]
     >>> in_one_form([(1, "I: Hello. #00:00:03-5#"), (2, "B: Hi. #00:00:08-1#")])
     [(1, '[00:00:00] I: Hello.'), (2, '[00:00:03.5] B: Hi.'), (2, '[00:00:08.1]')]
+    >>> in_one_form([(1, "Ann"), (2, "Hello."), (4, "Bob"), (5, "Hi."), (7, "Ann"), (8, "So."), (9, "Yes.")])
+    [(2, 'Ann: Hello.'), (5, 'Bob: Hi.'), (8, 'Ann: So.'), (9, 'Yes.')]
     """
-    lines = _with_names_first(_with_names_beside_times(lines))
+    lines = _with_questions(_with_names_above(_with_names_first(_with_names_beside_times(lines))))
     plain_lines = [(number, UNKNOWN_SPEAKER.sub("", _BOLD_NAME.sub(r"\1: ", line, count=1))) for number, line in lines]
     return _with_colons(_with_times_first(_with_bare_times(_with_hashed_times(plain_lines))))
 
@@ -78,6 +84,33 @@ def _with_names_beside_times(lines: NumberedLines) -> NumberedLines:
                 ]
                 return [row for at, row in enumerate(rows) if at - step not in names]
     return lines
+
+
+def _with_names_above(lines: NumberedLines) -> NumberedLines:
+    """Return ``lines`` with the name that stands alone above each paragraph before its first line.
+
+    Paragraphs stand between empty lines. There are two names at least, of which one comes again.
+    """
+    starts = [0, *(at for at in range(1, len(lines)) if lines[at][0] - lines[at - 1][0] > 1), len(lines)]
+    names = [lines[start][1] for start in starts[:-1]] if lines else []
+    if not (1 < len(set(names)) < len(names)) or any(end - start < 2 for start, end in pairwise(starts)):
+        return lines
+    if not all(name[-1:].isalnum() and _PERSON.fullmatch(name) and name.casefold() not in NO_NAMES for name in names):
+        return lines
+    above = {start + 1: lines[start][1] for start in starts[:-1]}
+    return [
+        (number, f"{above[at]}: {line}" if at in above else line)
+        for at, (number, line) in enumerate(lines)
+        if at + 1 not in above
+    ]
+
+
+def _with_questions(lines: NumberedLines) -> NumberedLines:
+    """Return ``lines`` with ``Q:`` and ``A:`` for ``Q.`` and ``A.``, if one of both begins most of them."""
+    begins = [match[1] for _, line in lines if (match := _QUESTION.match(line))]
+    if len(set(begins)) < _SEVERAL or 2 * len(begins) <= len(lines):
+        return lines
+    return [(number, _QUESTION.sub(r"\1: ", line)) for number, line in lines]
 
 
 def _with_hashed_times(lines: NumberedLines) -> list[tuple[int, str]]:

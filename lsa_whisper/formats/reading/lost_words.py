@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from lsa_whisper.chat import Line, Transcript
 from lsa_whisper.chat.codes import UNTRANSCRIBED
+from lsa_whisper.formats.reading.notation import LONG_SOUND
 from lsa_whisper.formats.reading.source import Source
 from lsa_whisper.formats.reading.tags import chat_of, uncertain_words, unescaped
 from lsa_whisper.labels import letters_of
@@ -20,6 +21,8 @@ _NO_WORDS = (*UNTRANSCRIBED, "xx", "yy", *map(str.lower, UNITS), "mln", "mld", "
 """Codes for what cannot be understood, the Roman numbers of centuries, and units, which are spelled out."""
 _SAME = str.maketrans("ı²³½¼¾⅓⅔⅛⅜⅝⅞⅕⅖⅗⅘⅙⅚", f"i{' ' * 17}")
 """Turkish letters without case, and signs that become words of their own."""
+_SHORT = re.compile(r"\bw/(?:o(?:ut)?\b)?|\bb/c\b")
+"""*With*, *without* and *because*, which are spelled out."""
 _AT_ONCE = 1000
 _MARKED = re.compile(r"[<\[({&]")
 _TAG = re.compile(r"<[^<>]*>")
@@ -88,5 +91,6 @@ def _spoken(content: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    lower = text.replace("’", "'").casefold()
+    lower = LONG_SOUND.sub(r"\1", text.replace("’", "'").casefold()).replace("::", "")
+    lower = _SHORT.sub(" ", lower) if "/" in lower else lower
     return _WORD.findall(lower if lower.isascii() else lower.replace("i\u0307", "i").translate(_SAME))

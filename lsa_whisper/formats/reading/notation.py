@@ -21,7 +21,7 @@ from lsa_whisper.labels.characters import ordinary_characters
 _SPECIAL = re.compile(r"<\|[^|<>]*\|>")
 """The special tokens of Whisper's vocabulary."""
 _MAY_HAVE_SIGNS = re.compile(r"[^a-zA-Z ,.?!'-]|\?\?|\bhh|([a-z])\1\1")
-_LONG_SOUND = re.compile(r"(?i)(?<![\w:])([b-df-hj-np-tv-z])\1\1++(?=[a-z]*[aeiouy])")
+LONG_SOUND = re.compile(r"(?i)(?<![\w:])([b-df-hj-np-tv-z])\1\1++(?=[a-z]*[aeiouy])")
 """The first sound of a word, prolonged: ``ssso``."""
 _BREATH = re.compile(r"(?<!\S)[.·]?hh++\b")
 _STARRED = re.compile(r"\*([^\W\d_][^*\n]{0,40})\*(?!\w)")
@@ -134,7 +134,7 @@ class _Draft:
     def _read(self, text: str) -> None:
         conventions = self._conventions
         own = any("*" in mark for pair in conventions.marks for mark in pair)
-        text = _LONG_SOUND.sub(r"\1::", _BREATH.sub(" &=breathes ", text))
+        text = LONG_SOUND.sub(r"\1::", _BREATH.sub(" &=breathes ", text))
         tidy = unescaped(_SPECIAL.sub(" ", ordinary_characters(text)))
         tidy = without_masks(tidy if own else _BOLD.sub(r"*\1*", tidy), self._comments)
         tidy = _without_notes(tidy if own else _without_stars(tidy))

@@ -15,14 +15,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence, Set
-from dataclasses import replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 from lsa_whisper.formats.reading import line_forms
 from lsa_whisper.formats.reading.conventions import Conventions
-from lsa_whisper.formats.reading.cues import milliseconds, with_speakers_above
+from lsa_whisper.formats.reading.cues import milliseconds
 from lsa_whisper.formats.reading.files import decode_bytes
+from lsa_whisper.formats.reading.prefixes import has_speaker_prefixes, speakers_before, split_speaker, with_prefixes
 from lsa_whisper.formats.reading.source import Source, SpokenText, shared_spans, span_of_seconds, without_damaged_times
 from lsa_whisper.formats.reading.tab_rows import read_rows
 from lsa_whisper.timespan import TimeSpan
@@ -36,12 +36,12 @@ _HEADERS = tuple(
     re.compile(pattern)
     for pattern in (
         rf"\[{_NAME}\]\s+{_TIME}(?P<text>)",
-        rf"\*?{_NAME}(?::?\s{{2,}}|:?\t|:\s)\s*{_TIME}(?P<text>)",
+        rf"\*?{_NAME}(?::?\s{{2,}}|:?\t|:\s)\s*{_TIME}(?P<text>(?:\t.*)?)",
         rf"\*?{_CAPITAL}\s{_TIME}(?P<text>)",
         rf"{_NAME}\s*[\[(]{_CLOCK}[\])]\s*:?\s*(?P<text>.*)",
         rf"{_TIME}\s*-?\s*{_NAME}\s*:\s*(?P<text>.*)",
         rf"{_CLOCK}\s+{_CAPITAL}(?P<text>)",
-        rf"{_CAPITAL}\s[-–]\s{_TIME}(?P<text>)",
+        rf"{_CAPITAL}\s[-–|•·]\s{_TIME}(?P<text>)",
         rf"{_CAPITAL}\s{{2,}}{_TIME}\s{{2,}}(?P<text>\S.*)",
         rf"{_TIME}\s*(?P<perhaps>[-–])\s*{_CAPITAL}(?:\s*\([^()]*\))?(?P<text>)",
         rf"\[{_CLOCK}\]\s*(?P<name>(?:Speaker|SPEAKER|Participant|Interviewer) ?\d{{1,2}})(?P<text>)",
@@ -59,9 +59,13 @@ _FOOTER = re.compile(
 _MIN_SHARE = 0.15
 """Least share of lines with a header: a turn of Otter has seldom more than six lines."""
 
+_MAX_PREAMBLE = 10
+"""Otter writes a title, a date, keywords and speakers above the first turn."""
+
 _TIME_OF_DAY_MS = 3_600_000
 """No recording begins with an hour without speech: a later first time is one of the day."""
 
+_TIME_ALONE = re.compile(r"\[?\d{1,2}:[0-5]\d:[0-5]\d\]?")
 _BULLET = re.compile(r"(?<=[.?!])[ \t]*\x15?(\d{1,9})_(\d{2,9})\x15?[ \t]*$", re.MULTILINE)
 """The times of CHAT, with or without their control characters."""
 _Turn = tuple[int, str, int, list[str]]
@@ -99,7 +103,7 @@ def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[Spo
         return []
     first = turns[0][0]
     before = [SpokenText("", line, place=f"{place}:{number}") for number, line in lines if number < first]
-    if len(before) > max(len(turns), 5 * named):
+    if len(before) > max(len(turns), _MAX_PREAMBLE * named):
         return []
     return [
         *before,
@@ -146,9 +150,10 @@ def _by_speaker(lines: Sequence[str]) -> list[str]:
     """Return the ``lines`` below one time as a text, or one for each speaker, as Google Meet writes them."""
     if not has_speaker_prefixes(lines, Conventions()):
         return [" ".join(lines)] if lines else []
+    speakers = speakers_before(lines, Conventions(), [])
     texts: list[str] = []
     for line in lines:
-        if texts and not split_speaker(line)[0]:
+        if texts and not split_speaker(line, speakers)[0]:
             line = f"{texts.pop()} {line}"
         texts.append(line)
     return texts
@@ -175,7 +180,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     )
     source.spoken = turns_with_headers(lines, place)
     if not any(turn.speaker for turn in source.spoken):
-        source.spoken = with_prefixes(source.spoken, conventions)
+        source.spoken = with_prefixes(source.spoken, conventions, source.notes)
     if any(turn.speaker for turn in source.spoken):
         above = [turn.text for turn in takewhile(lambda turn: not turn.speaker, source.spoken)]
         source.spoken = source.spoken[_note_preamble(above, source) :]
@@ -185,26 +190,47 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         if untimed:
             source.notes.append(f"turns without an end, which have no times: {untimed}")
         return [source]
+    lines, times = _without_times(lines)
     lines = line_forms.unwrapped(lines, lambda line: bool(split_speaker(line_forms.with_colon(line))[0]), source.notes)
     has_names = has_speaker_prefixes([line for _, line in lines], conventions)
     if not has_names:
         rows = [(number, line_forms.with_colon(line)) for number, line in lines]
         has_names = has_speaker_prefixes([line for _, line in rows], conventions)
         lines = rows if has_names else lines
+    names: frozenset[str] = frozenset()
     if has_names:
-        lines = _without_slips(_without_preamble(lines, source))
-        names = {split_speaker(line)[0] for _, line in lines}
+        lines = _without_slips(lines)
+        names = speakers_before([line for _, line in lines], conventions, source.notes)
+        lines = _without_preamble(lines, names, source)
         lines = [(number, part) for number, line in lines for part in line_forms.cut_before(names, [line])]
+        names |= speakers_before([line for _, line in lines], conventions, [])  # in capitals behind a sentence
     speaker = ""
     with without_damaged_times(source.notes):
         for number, line in lines:
-            name, text = split_speaker(line) if has_names else ("", line)
+            name, text = split_speaker(line, names)
             speaker, here = name or speaker, f"{place}:{number}"
             if text:
                 at = _BULLET.search(text)
                 span = span_of_seconds(int(at[1]) / 1000, int(at[2]) / 1000, here) if at else None
-                source.spoken.append(SpokenText(speaker, _BULLET.sub("", text), span, place=here))
+                dated = (("%tim", times[number]),) if number in times else ()
+                source.spoken.append(SpokenText(speaker, _BULLET.sub("", text), span, tiers=dated, place=here))
     return [source] if source.spoken else []
+
+
+def _without_times(lines: list[tuple[int, str]]) -> tuple[list[tuple[int, str]], dict[int, str]]:
+    """Return ``lines`` without those that are a time only, and each such time by the number of the line below it.
+
+    Google Meet writes one every five minutes: too few for the times of turns.
+
+    >>> _without_times([(1, "00:05:00"), (2, "A: Yes."), (3, "A: No.")])
+    ([(2, 'A: Yes.'), (3, 'A: No.')], {2: '00:05:00'})
+    """
+    times = {
+        number: (below, f"{line.strip('[]'):0>8}")
+        for (number, line), (below, text) in pairwise(lines)
+        if _TIME_ALONE.fullmatch(line) and not _TIME_ALONE.fullmatch(text)
+    }
+    return [line for line in lines if line[0] not in times], dict(times.values())
 
 
 def _without_slips(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
@@ -220,10 +246,10 @@ def _without_slips(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
     return [(number, slip.sub(r"\1:", line)) for number, line in lines]
 
 
-def _without_preamble(lines: list[tuple[int, str]], source: Source) -> list[tuple[int, str]]:
-    """Return ``lines`` from the first speaker on; titles and facts above it become comments."""
-    speakers = (at for at, (_, line) in enumerate(lines) if split_speaker(line)[0].casefold() not in _NO_SPEAKERS)
-    first = next(speakers, 0)
+def _without_preamble(lines: list[tuple[int, str]], names: Set[str], source: Source) -> list[tuple[int, str]]:
+    """Return ``lines`` from the first of the speakers ``names`` on; titles and facts above it become comments."""
+    before = (split_speaker(line, names)[0].casefold() for _, line in lines)
+    first = next((at for at, name in enumerate(before) if name not in _NO_SPEAKERS), 0)
     return lines[_note_preamble([line for _, line in lines[:first]], source) :]
 
 
@@ -232,68 +258,3 @@ def _note_preamble(above: Sequence[str], source: Source) -> int:
     if above:
         source.notes.append(f"lines above the first speaker, which stand in @Comment: {len(above)}")
     return len(above)
-
-
-def with_prefixes(spoken: list[SpokenText], conventions: Conventions) -> list[SpokenText]:
-    """Return turns whose texts begin with their speakers, if they do, with the speakers apart."""
-    if not has_speaker_prefixes([turn.text for turn in spoken], conventions):
-        return spoken
-    pairs = ((split_speaker(turn.text), turn) for turn in spoken)
-    return with_speakers_above(replace(turn, speaker=name, text=text) for (name, text), turn in pairs)
-
-
-_PREFIX = re.compile(
-    r"(?s)\s*[*\[]?([^\W_][\w .'-]{0,30}?(?:, [A-ZÀ-Þ][\w .'-]*?)?)\]?(?: (\([^()\n]{1,30}\)))?\s*(?::(?!\S)|：)\s*(.*)"
-)
-_NO_NAME_LIST = """
-    note question answer example warning yes no non oui nein ja si sí sì sim não nie tak да нет ναι so well and but
-    because first second third finally also however therefore plus okay ok then one two three remember look listen
-    beispiel frage antwort also erstens zweitens donc alors exemple ejemplo pregunta respuesta primero bueno
-"""
-_NO_NAMES = frozenset(_NO_NAME_LIST.split())
-"""What stands before a colon within speech; a name that a file has more than once may be one of these."""
-_ROLES = frozenset(["speaker", "person", "participant", "student", "child", "man", "woman", "boy", "girl", "the"])
-"""The first words of names of two that are not capital: *speaker one*."""
-
-
-def has_speaker_prefixes(texts: Sequence[str], conventions: Conventions) -> bool:
-    """Return whether ``texts`` begin with speakers: most of them do, or the conventions name those that do.
-
-    Where turns have several lines, few do: then the first does, and there are two speakers, of whom one has more turns.
-
-    >>> has_speaker_prefixes(["A: hi", "B: hello there", "A: bye"], Conventions())
-    True
-    >>> has_speaker_prefixes(["he did this: he ran", "and then", "home"], Conventions())
-    False
-    >>> has_speaker_prefixes(["He said: go home."], Conventions()), has_speaker_prefixes(["Ann: go."], Conventions())
-    (False, True)
-    """
-    prefixes = (_PREFIX.fullmatch(text) for text in texts if ":" in text or "：" in text)
-    names = [match.group(1).strip() for match in prefixes if match]
-    if any(name in conventions.speakers for name in names):
-        return True
-    most, again = 2 * len(names) > len(texts), len(names) > len(set(names))
-    is_dialog = again and len(set(names)) > 1 and 6 * len(names) > len(texts) and bool(_PREFIX.fullmatch(texts[0]))
-    return (most and again) or ((most or is_dialog) and all(map(_looks_like_name, names)))
-
-
-def _looks_like_name(name: str) -> bool:
-    """Return whether ``name``, which stands before a colon once only, is a speaker's: not *He said* or *Note*."""
-    first, *more = name.split()
-    if len(more) > 1 or name.casefold() in _NO_NAMES:
-        return False
-    if not more:
-        return first.isascii() or first[0].isupper()
-    return first.casefold() in _ROLES or not (first[0].islower() or more[0][0].islower())
-
-
-def split_speaker(text: str) -> tuple[str, str]:
-    """Return the speaker (empty without one) and the text behind it, with what stands in brackets before the colon.
-
-    >>> split_speaker("SPEAKER_00: hello"), split_speaker("hello"), split_speaker("Ann (laughs): Hi.")
-    (('SPEAKER_00', 'hello'), ('', 'hello'), ('Ann', '(laughs) Hi.'))
-    """
-    match = _PREFIX.fullmatch(text)
-    if match is None:
-        return "", text.strip()
-    return match[1].strip(), f"{match[2] or ''} {match[3]}".strip()

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from itertools import accumulate, pairwise
 
 from lsa_whisper.chat import Line, Utterance, utterance
@@ -177,18 +178,35 @@ def spoken_utterance(turn: SpokenText, code: str, text: str) -> Utterance:
         return utterance(code, text, span)
     words = [(bare, at) for word, at in turn.words if (bare := _bare_word(word))]
     spoken = utterance(code, text).verbatim() if words else []
-    if len(spoken) < len(words):
+    if len(spoken) != len(words):
         pairs = ((word, at) for word, at in turn.words if not _DESCRIBED.fullmatch(word.strip()))
         words = [(bare, at) for word, at in pairs if (bare := _bare_word(word))]
-    if len(spoken) == len(words):  # as the main tier writes them: small letters, numbers in words
-        words = [(word, at) for word, (_, at) in zip(spoken, words, strict=True)]
-    base = utterance(code, text, span, words)
+    base = utterance(code, text, span, _as_spoken(words, spoken))
     values: dict[str, list[str]] = {}
     for name, value in turn.tiers:
         if value.strip():
             values.setdefault(name, []).append(" ".join(CONTROLS.sub(" ", value).split()))
     tiers = tuple(Line(f"{name}:\t{'; '.join(texts)}\n", 0) for name, texts in values.items())
     return replace(base, tiers=(*base.tiers, *tiers)) if tiers else base
+
+
+def _as_spoken(words: Sequence[tuple[str, TimeSpan | None]], spoken: Sequence[str]) -> Words:
+    """Return the times of ``words`` for the ``spoken`` ones of the main tier: small letters, numbers in words.
+
+    >>> _as_spoken([("It's", None), ("$5", TimeSpan(0, 900))], ["it's", "five", "dollars"])[1:]
+    (('five', TimeSpan(start_ms=0, end_ms=327)), ('dollars', TimeSpan(start_ms=327, end_ms=900)))
+    """
+    if len(words) == len(spoken):
+        return tuple((word, at) for word, (_, at) in zip(spoken, words, strict=True))
+    result: list[tuple[str, TimeSpan | None]] = []
+    old, new = ([word.casefold() for word in each] for each in ([word for word, _ in words], spoken))
+    for _, first, last, begin, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        times, new_words = [at for _, at in words[first:last]], spoken[begin:end]
+        if new_words and len(times) != len(new_words):
+            known = [at for at in times if at]
+            times = shared_spans(known[0] | known[-1] if known else None, new_words)
+        result += zip(new_words, times, strict=False)  # none for a word that became a mark
+    return tuple(result)
 
 
 def _bare_word(word: str) -> str:

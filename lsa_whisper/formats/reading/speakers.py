@@ -43,6 +43,7 @@ _WORDS = {
 }
 _CODES = {word: code for code, words in _WORDS.items() for word in words.split(", ")}
 """The code of each common word for a speaker."""
+ROLE_WORDS = frozenset(_CODES)
 
 _CODE = re.compile(r"[A-Z][A-Z0-9]{1,6}")
 

@@ -29,7 +29,7 @@ from lsa_whisper.formats.reading.cues import (
 )
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.line_forms import UNKNOWN_SPEAKER, cut_before
-from lsa_whisper.formats.reading.plain import has_speaker_prefixes, split_speaker
+from lsa_whisper.formats.reading.prefixes import has_speaker_prefixes, speakers_before, split_speaker
 from lsa_whisper.formats.reading.source import Source, SpokenText, shared_spans
 from lsa_whisper.formats.reading.tags import unescaped
 from lsa_whisper.timespan import TimeSpan
@@ -94,7 +94,10 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     has_names = has_speaker_prefixes([_plain(cue.lines[0]) for cue in cues], conventions)
     name = _NAME if has_names else _CAPITAL_NAME
     if has_names:
-        names = {split_speaker(line)[0] for cue in cues for line in cue.lines if _NAME.match(line)}
+        lines = [line for cue in cues for line in cue.lines if _NAME.match(line)]
+        names = speakers_before(lines, conventions, source.notes)
+        if said := {split_speaker(line)[0] for line in lines} - names:
+            name = re.compile(rf"^(?!\s*(?:{'|'.join(map(re.escape, said))})\s*[:：]){_NAME.pattern}", re.MULTILINE)
         cues = [cue._replace(lines=cut_before(names, cue.lines)) for cue in cues]
     speakers = bracketed_speakers(words for cue in cues if "[" in (words := "\n".join(cue.lines)) or "(" in words)
     if speakers:
@@ -106,7 +109,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     if count:
         source.notes.append(f"cues with a second speaker, whom the file does not name: {count}")
     elif ((has_names and not speakers) or _VOICE.search(text)) and not UNKNOWN_SPEAKER.search(text):
-        source.spoken = with_speakers_above(source.spoken)  # Zoom and Teams name all, unlike subtitles
+        source.spoken = with_speakers_above(source.spoken, source.notes)  # Zoom and Teams name all, unlike subtitles
     return [source] if source.spoken else []
 
 

@@ -49,9 +49,9 @@ _SOUNDS = (
 )
 """The events that CHAT's manual names, by the spellings that other formats have for them."""
 _SOUND = re.compile("|".join(rf"(?P<s{at}>{spelling})" for at, (_, spelling) in enumerate(_SOUNDS)), re.IGNORECASE)
-_MAY_MASK = re.compile(r"\*\*|__|\?\?|[/«|#@=~]")
+_MAY_MASK = re.compile(r"\*\*|[^\W\d_]\*[^\W\d_]|__|\?\?|[/«|#@=~]")
 _MASK = re.compile(
-    r"(?<![\w*])(?:(?P<word>\w+\*{2,}\w*)|\*{3,})(?![\w*])|(?<!\S)(?:_{2,}(?!\S)|\?{2,}(?=\s+[^\W\d_A-Z]))"
+    r"(?<![\w*])(?:(?P<word>\w+\*{2,}\w*|[^\W\d_]+\*[^\W\d_]+)|\*{3,})(?![\w*])|(?<!\S)(?:_{2,}(?!\S)|\?{2,}(?=\s+[^\W\d_A-Z]))"
 )
 """Question marks alone are a word where the sentence goes on."""
 _ENCLOSED = re.compile(rf"(?<!\S)[/«|#@=~_]+\s?{_HEAD}{_TAIL}\s?[/»|#@=~_]+(?!\w)", re.IGNORECASE)
@@ -147,11 +147,11 @@ def uncertain_words(content: str) -> str | None:
 
 
 def without_masks(text: str, comments: list[str]) -> str:
-    """Return ``text`` with ``xxx`` for words that are not there, such as ``___`` and ``d**n``, which is a comment then.
+    """Return ``text`` with ``xxx`` for words that are not there, such as ``___`` and ``d*mn``, which is a comment then.
 
     >>> comments: list[str] = []
-    >>> without_masks("the ____ d**n /inaudible/ **dog** ??? ran", comments), comments
-    ('the xxx xxx xxx **dog** xxx ran', ['d**n'])
+    >>> without_masks("the ____ d**n d*mn /inaudible/ **dog** ??? ran", comments), comments
+    ('the xxx xxx xxx xxx **dog** xxx ran', ['d**n', 'd*mn'])
     """
     if not _MAY_MASK.search(text):
         return text

@@ -14,17 +14,20 @@ from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.source import Source, SpokenText
 from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
 
-_WORD_TIER = re.compile(r"(?:%?wor|words?|ortho?|tokens?)@(.+)|(.+?)(?: -)?[ _-](?:words?|wor)", re.IGNORECASE)
+_WORDS = r"words?|wor|tokens?|wort|wörter|woerter|mots|palabras?|parole|palavras?|woorden|słowa|слова"
+"""In several languages; French *mot* alone is a mother's tier."""
+_WORD_TIER = re.compile(rf"(?:%?wor|ortho?|{_WORDS})@(.+)|(.+?)(?: -)?[ _-](?:{_WORDS})", re.IGNORECASE)
 TEXT_TIERS = frozenset(("tx", "txt", "text", "utt", "utterance", "orth", "ort", "trs", "transcription", "transcript"))
 """What stands before ``@`` in the names of tiers of utterances."""
-_UTTERANCE_TIER = re.compile(rf"(?:{'|'.join(TEXT_TIERS)})@(.+)|(.+?) - (?:utterances?|text)", re.IGNORECASE)
+_UTTERANCES = "utterances?|utts?|text|transcript(?:ion)?|transkript(?:ion)?|äu(?:ß|ss)erung(?:en)?|énoncés?|enunciados?"
+_UTTERANCE_TIER = re.compile(rf"(?:{'|'.join(TEXT_TIERS)})@(.+)|(.+?)(?: -)?[ _-](?:{_UTTERANCES})", re.IGNORECASE)
 _BESIDE = re.compile(
     r"(.*?[^ _.-])[ _.-]+(?:ipa|phon\w*|gest\w*|gaze|act\w*|trans(?:l\w*)?|gloss\w*|pos|morph\w*|notes?|comments?"
     r"|codes?|coding|errors?|prosody|tones?|[ck]om+enta\w+|noti[zc]\w*)",
     re.IGNORECASE,
 )
 """A tier about the words of another one, by their names: ``CHI gesture`` beside ``CHI``."""
-_BARE_WORD_TIER = re.compile(r"words?|wor|tokens?|ORT-MAU", re.IGNORECASE)
+_BARE_WORD_TIER = re.compile(rf"{_WORDS}|ORT-MAU", re.IGNORECASE)
 _SOUND_TIER = re.compile(r"(?:.*[ _-])?(?:phones?|phonemes?|segments|syllables|mau|sounds)|kan-mau", re.IGNORECASE)
 """Tiers of phones and syllables, also those of WebMAUS, whose words are in ``ORT-MAU``."""
 _REMARKS = frozenset((
@@ -122,7 +125,7 @@ def _by_speakers(tiers: Sequence[TextTier]) -> list[TextTier]:
     for tier in tiers:
         name, speaker, parent = (bare.get(own, own) for own in (tier.name, tier.speaker, tier.parent))
         beside = _BESIDE.fullmatch(name)
-        holder = beside[1] if beside else name.partition("@")[2]
+        holder = (beside[1] if beside else name.partition("@")[2]) or _namesake(tier, name, tiers, bare)
         if tier.use == "utterance" and holder and holder in names:
             result.append(replace(tier, name=name, speaker=holder, parent=holder, use=""))
         else:
@@ -130,8 +133,28 @@ def _by_speakers(tiers: Sequence[TextTier]) -> list[TextTier]:
     return result
 
 
+_SUFFIX = re.compile(r"[ _.-]+[^\W\d_]{2}.*")
+
+
+def _namesake(tier: TextTier, name: str, tiers: Sequence[TextTier], bare: Mapping[str, str]) -> str:
+    """Return the speaker after whom a tier is named whose texts all lie within the speaker's: ``CHI Blick``.
+
+    Another speaker of such a name (*Ann* and *Ann Lee*) does not speak within the first one's utterances only.
+    """
+    speakers = {bare.get(other.name, other.name): other for other in tiers if other is not tier}
+    for speaker in sorted(speakers, key=len, reverse=True):
+        if name.startswith(speaker) and _SUFFIX.fullmatch(name[len(speaker) :]):
+            texts = [text for _, text in sorted(_with_starts(speakers[speaker].texts), key=itemgetter(0)) if text.text]
+            starts = [text.span.start_ms if text.span else 0 for text in texts]
+            said = [entry for entry in tier.texts if entry.text.strip()]
+            return speaker if said and all(_holder(texts, starts, entry) is not None for entry in said) else ""
+    return ""
+
+
 def _lone_speaker(tier: TextTier, names: set[str]) -> str | None:
     """Return the speaker of a tier of words that has no tier of utterances beside it, as aligners write it."""
+    if tier.parent in names - {tier.name}:
+        return None
     if _BARE_WORD_TIER.fullmatch(tier.name):
         return ""
     match = _WORD_TIER.fullmatch(tier.name)
@@ -162,7 +185,10 @@ def _use(tier: TextTier, tiers: Sequence[TextTier], conventions: Conventions) ->
         return laid_out
     if tier.ignored:
         return "ignore"
-    if words_speaker(tier.name, {other.name for other in tiers}) is not None:
+    names = {other.name for other in tiers}
+    if words_speaker(tier.name, names) is not None:
+        return "words"
+    if _WORD_TIER.fullmatch(tier.name) and tier.parent in names - {tier.name}:
         return "words"
     if _SOUND_TIER.fullmatch(tier.name) or (_is_remark(tier) and not all(map(_is_remark, filter(_has_texts, tiers)))):
         return "ignore"

@@ -219,6 +219,9 @@ def to_transcript(source: Source, options: ReadingOptions) -> Transcript:
         speaker=options.speaker,
     )
     people = {name: replace(person, **source.people.get(name, {})) for name, person in people.items()}
+    unnamed = sum(not turn.speaker for turn in source.spoken)
+    if 0 < 2 * unnamed < len(source.spoken):
+        source.notes.append(f"texts whose speaker the file does not name, which {people[''].code} says: {unnamed}")
     if empty := sum(turn.span is not None and not turn.span.duration_ms for turn in source.spoken):
         source.notes.append(f"texts that end when they begin, which have no times: {empty}")
     if notation == "plain":

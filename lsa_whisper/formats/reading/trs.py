@@ -31,6 +31,10 @@ _SOUNDS = {
 }
 """The codes of Transcriber's events that mean something else than they say."""
 
+_UNINTELLIGIBLE = ("pi", "pif")
+_CUT_OFF = re.compile(r"(?<=[^\W\d_])\(\)(?!\w)")
+"""What stands behind a word that is cut off: ``ci()``."""
+
 _CODED = ("pronounce", "lexical", "language", "entities")
 """The types of events that describe words, not sounds."""
 
@@ -78,6 +82,8 @@ def _turn(turn: Element, names: dict[str, str], place: str) -> Iterator[SpokenTe
         elif node.tag == "Who":
             number = node.get("nb", "1")
             speaker = speakers[int(number) - 1] if number.isdigit() and 0 < int(number) <= len(speakers) else speaker
+        elif node.get("desc") in _UNINTELLIGIBLE and node.get("extent", "instantaneous") == "instantaneous":
+            text += " [unintelligible] "
         elif node.tag == "Comment" or node.get("type") in _CODED:
             remark = "" if node.get("extent") == "end" else node.get("desc", "").strip()
             remarks += [remark] if remark else []
@@ -93,7 +99,7 @@ def _stretch(
     if text.strip() or remarks:
         tiers = tuple(("%com", remark) for remark in remarks)
         span = span_of_seconds(start, end, place)
-        yield SpokenText(speaker, " ".join(text.split()), span, tiers=tiers, place=place)
+        yield SpokenText(speaker, _CUT_OFF.sub("-", " ".join(text.split())), span, tiers=tiers, place=place)
 
 
 def _described(node: Element) -> str:

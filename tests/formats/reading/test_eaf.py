@@ -104,6 +104,17 @@ def test_words_with_times_are_words_whatever_parts_the_names(tmp_path):
         assert [(word, at.end_ms) for word, at in spoken.word_times] == [("it", 400), ("ran", 900)]
 
 
+@pytest.mark.parametrize("name", ["A-words", "A Wörter", "mots@A", "words"])
+@pytest.mark.parametrize("parent", ["A-utterance", "Ann speaks"])
+def test_words_below_a_speaker_s_tier_of_another_name_are_its_words(name, parent, tmp_path):
+    words = (aligned("b", 0, 1, "it"), aligned("c", 1, 2, "ran"))
+    parts = (tier(parent, aligned("a", 0, 2, "it ran ."), speaker="Ann"), tier(name, *words, parent=parent))
+    other = tier("B-utterance", aligned("d", 0, 1, "yes ."))
+    spoken, answer = read(tmp_path, slots(0, 400, 900), *parts, other).transcript.utterances
+    assert [(word, at.end_ms) for word, at in spoken.word_times] == [("it", 400), ("ran", 900)]
+    assert (spoken.text, answer.text) == ("it ran .", "yes .")
+
+
 def test_times_that_a_dependent_tier_cannot_hold_are_noted(tmp_path):
     gaze = tier("gaze", aligned("b", 0, 1, "mother"), parent="CHI")
     found = read(tmp_path, slots(0, 400, 900), tier("CHI", aligned("a", 0, 2, "it ran .")), gaze)

@@ -55,6 +55,7 @@ def test_unintelligible_speech_stays(mark):
         ("A [dog?] ran (sounds like: home).", "a dog [?] ran home [?] ."),
         ("Who is it ???", "who is it ?"),
         ("The d**n dog [3.0] ran [3].", "the xxx dog ran ."),
+        ("The d*mn *big* dog wa* wants it.", "the xxx big dog &+wa wants it ."),
         ("I **really mean** the s*** and the d**n **big dog**.", "I really mean the xxx and the xxx big dog ."),
         ("I went 00:01:05 home 00:12.", "I went home ."),
         ("He [pause 2s] ran [2 second pause] home.", "he (.) ran (.) home ."),
@@ -71,6 +72,28 @@ def test_unintelligible_speech_stays(mark):
 )
 def test_tags_and_brackets(text, expected):
     assert tiers(text) == [expected]
+
+
+def test_all_that_otter_writes_above_a_few_turns_is_a_comment(tmp_path):
+    above = (
+        "Visit 2\nTue, Mar 05, 2024 10:00AM • 0:45\n\nSUMMARY KEYWORDS\ndog, cat\n\nSPEAKERS\nAnn Lee, Speaker 2\n\n"
+    )
+    found = read(tmp_path, f"{above}Ann Lee  00:00\nA dog?\n\nSpeaker 2  00:04\nYes.\n", "a.txt")
+    turns = [(turn.speaker, turn.text, turn.span) for turn in found.transcript.utterances]
+    assert turns == [("PAR0", "a dog ?", TimeSpan(0, 4000)), ("PAR1", "yes .", None)]
+    assert found.notes[0] == "lines above the first speaker, which stand in @Comment: 6"
+
+
+@pytest.mark.parametrize("above", ["", "Transcript\n", "Visit - Transcript\nAttendees\nAnn Lee, Bob\nTranscript\n"])
+@pytest.mark.parametrize("turns", [4, 90])
+def test_the_times_of_a_meeting_every_five_minutes_are_no_turns(above, turns, tmp_path):
+    part = "Ann Lee: A dog?\nBob: Yes.\n" * (turns // 2)
+    found = read(tmp_path, f"{above}00:00:00\n\n{part}00:05:00\n\n{part}Meeting ended after 00:06:10\n", "a.txt")
+    said = found.transcript.utterances
+    assert [turn.text for turn in said] == ["a dog ?", "yes ."] * turns
+    assert {turn.speaker for turn in said} == {"PAR0", "PAR1"} and found.lost_words == 0
+    times = [(at, tier.value) for at, turn in enumerate(said) for tier in turn.tiers if tier.name == "%tim"]
+    assert times in ([(0, "00:00:00"), (turns, "00:05:00")], []) and (times or said[0].span)
 
 
 def test_what_teams_writes_above_turns_and_below_them_is_not_speech(tmp_path):
@@ -118,7 +141,7 @@ def test_chat_without_headers_keeps_its_tiers(tmp_path):
     found = read(tmp_path, text + "*MOT:\tja ,\n\tgut .\n%com:\tlaut\n", name="a.txt").transcript
     assert [turn.text for turn in found.utterances] == ["der [/] der Hund .", "ja , gut ."]
     assert [[tier.raw for tier in turn.tiers] for turn in found.utterances] == [
-        ["%wor:\tder \x15100_200\x15 .\n", "%mor:\tdet|der n|Hund .\n"],
+        ["%wor:\tder \x15100_200\x15 der Hund .\n", "%mor:\tdet|der n|Hund .\n"],
         ["%com:\tlaut\n"],
     ]
     assert [*found.participants] == ["CHI", "MOT"] and found.utterances[0].span.end_ms == 900
@@ -153,6 +176,40 @@ def test_who_speaks_before_a_colon(line, speaker, text, form, tmp_path):
     found = read(tmp_path, line if form == "txt" else "\n".join(cues), f"a.{form}")
     first = found.transcript.utterances[0]
     assert (first.speaker, first.text) == (speaker, text) and found.lost_words == 0
+
+
+DIALOG = "Ann Lee: Two sisters.\nBob's iPhone: Oh.\nAnn Lee: Twins.\n{}\nDr. Eva van der Laan: So.\nAnn Lee: Yes.\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "speaker", "text"),
+    [
+        ("Note: no.", "Ann_Lee", "note no ."),
+        ("One thing: no.", "Ann_Lee", "one thing no ."),
+        ("He told me: no.", "Ann_Lee", "he told me no ."),
+        ("My fear is: no.\nMy fear was: no.", "Ann_Lee", "my fear is no ."),
+        ("He said: no.\nHe said: yes.", "Ann_Lee", "he said no ."),
+        ("Older brother: no.", "Older_brother", "no ."),
+        ("Mum: no.", "", "no ."),
+        ("Cem's iPad: no.", "Cem's_iPad", "no ."),
+    ],
+)
+@pytest.mark.parametrize("form", ["txt", "vtt"])
+def test_words_before_a_colon_within_a_turn_are_no_speaker(line, speaker, text, form, tmp_path):
+    lines = DIALOG.format(line).splitlines()
+    cues = [f"00:0{at}.000 --> 00:0{at}.900\n{each}\n" for at, each in enumerate(lines)]
+    found = read(tmp_path, "\n".join(lines) if form == "txt" else "WEBVTT\n\n" + "\n".join(cues), f"a.{form}")
+    names = {person.code: person.name for person in found.transcript.participants.values()}
+    said = found.transcript.utterances[3]
+    assert (names[said.speaker], said.text) == (speaker, text) and found.lost_words == 0
+    assert set(names.values()) == {"Ann_Lee", "Bob's_iPhone", "Dr._Eva_van_der_Laan", speaker}
+    spoken = "words before a colon that are not taken for a speaker"
+    assert [note.split(":")[0] for note in found.notes][:1] == ([spoken] if speaker == "Ann_Lee" else [])
+
+
+@pytest.mark.parametrize("text", ["I want mmmore ssssnow.", "w/ a dog w/o it b/c of me, w/out her"])
+def test_words_that_are_written_in_full_are_not_lost(text, tmp_path):
+    assert read(tmp_path, f"CHI: {text}\n", "a.txt").lost_words == 0
 
 
 def test_a_text_that_ends_when_it_begins_has_no_times(tmp_path):

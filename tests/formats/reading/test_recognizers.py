@@ -527,6 +527,14 @@ def test_a_turn_of_two_speakers_in_transcriber(tmp_path):
     assert found.transcript.media == "v"
 
 
+def test_words_that_transcriber_has_in_part_or_not_at_all(tmp_path):
+    event = '<Event desc="pi" type="pronounce" extent="{}"/>'
+    text = f"Au ci() cinéma {event.format('instantaneous')} et {event.format('begin')}là{event.format('end')}."
+    turn = f'<Turn startTime="0" endTime="1"><Sync time="0"/>{text}</Turn>'
+    (said,) = read(tmp_path, f'<Trans xml:lang="fr">{turn}</Trans>', "a.trs").transcript.utterances
+    assert said.text == "au &+ci cinéma xxx et là ." and [tier.value for tier in said.tiers] == ["pi"]
+
+
 REMARKS = {
     "a.trs": '<Trans><Topics><Topic id="t" desc="a remark"/></Topics><Turn startTime="0" endTime="1"><Sync time="0"/>'
     'Hi<Comment desc="not sure"/><Background type="music" level="high" time="0"/>.</Turn></Trans>',
@@ -649,8 +657,28 @@ TURNS = {
     "Zoom, copied": "Ann Lee\n00:00:01\nUm, a dog.\n\nBob\n00:00:03\nYes!\n\nAnn Lee\n00:00:04\nNo.\n",
     "names below times": "0:01\nAnn Lee\nUm, a dog.\n\n0:03\nBob\nYes!\n\n0:04\nAnn Lee\nNo.\n",
     "Fireflies": "Ann Lee - 00:01\nUm, a dog.\n\nBob - 00:03\nYes!\n\nAnn Lee - 00:04\nNo.\n",
+    "a stroke": "Ann Lee | 00:01\nUm, a dog.\n\nBob | 00:03\nYes!\n\nAnn Lee | 00:04\nNo.\n",
+    "in columns": "Ann Lee:\t00:01\tUm, a dog.\nBob:\t00:03\tYes!\nAnn Lee:\t00:04\tNo.\n",
     "time first": "0:01 Ann\nUm, a dog.\n0:03 Bob\nYes!\n0:04 Ann\nNo.\n",
 }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Ann Lee\nA dog.\nHm.\n\nBob\nYes!\n\nAnn Lee\nNo.\n",
+            ["PAR0: a dog .", "PAR0: hm .", "PAR1: yes !", "PAR0: no ."],
+        ),
+        ("ANN\nA dog.\n\nBOB\nYes!\n\nANN\nNo.\n", ["ANN: a dog .", "BOB: yes !", "ANN: no ."]),
+        ("Q. A dog?\nA. A dog.\nA cat.\nQ. No.\n", ["PAR0: a dog ?", "PAR1: a dog .", "PAR1: a cat .", "PAR0: no ."]),
+        ("Yes\nA dog\n\nNo\nA cat\n\nYes\nA dog\n", ["PAR: yes .", "PAR: a dog .", "PAR: no ."]),
+        ("Q. Lee came.\nQ. Lee left.\n", ["PAR: Q Lee came .", "PAR: Q Lee left ."]),
+    ],
+)
+def test_names_without_a_colon(text, expected, tmp_path):
+    found = read(tmp_path, text, "a.txt")
+    assert lines(found)[: len(expected)] == expected and found.lost_words == 0
 
 
 def test_points_of_titles_end_no_turn(tmp_path):
@@ -818,3 +846,27 @@ def test_an_amount_is_as_it_was_spoken_and_loses_no_word_beside_a_blank(tmp_path
     words = [{"word": word, "start": at, "end": at + 1} for at, word in enumerate(("In", "New York", "50 %", "$ 5."))]
     found = read(tmp_path, {"words": words})
     assert said(found)[0][1] == "in New York fifty percent five dollars ."
+
+
+def test_segments_without_a_speaker_between_named_ones_are_noted(tmp_path):
+    texts = [("SPEAKER_00", "Hello."), ("SPEAKER_01", "Hi."), (None, "Hm."), ("SPEAKER_00", "So?")]
+    segments = [
+        {"start": at, "end": at + 1, "text": text} | ({"speaker": name} if name else {})
+        for at, (name, text) in enumerate(texts)
+    ]
+    found = read(tmp_path, {"segments": segments})
+    assert [turn.speaker for turn in found.transcript.utterances] == ["PAR0", "PAR1", "PAR", "PAR0"]
+    assert found.notes == ("texts whose speaker the file does not name, which PAR says: 1",)
+
+
+def test_words_of_a_number_share_its_time(tmp_path):
+    words = [("It's", 0, 100), ("$5", 100, 600), ("[laughs]", 700, 800), ("at", 900, 1000), ("10:30.", 1000, 2000)]
+    listed = [{"word": word, "start": start / 1000, "end": end / 1000} for word, start, end in words]
+    found = read(
+        tmp_path, {"segments": [{"start": 0, "end": 2, "text": "It's $5 [laughs] at 10:30.", "words": listed}]}
+    )
+    (spoken,) = found.transcript.utterances
+    times = [(word, at.start_ms, at.end_ms) for word, at in spoken.word_times]
+    assert [word for word, *_ in times] == spoken.verbatim() == ["it's", "five", "dollars", "at", "ten", "thirty"]
+    assert (times[1][1], times[1][2], times[2][2]) == (100, times[2][1], 600) and times[3][1:] == (900, 1000)
+    assert (times[4][1], times[5][2]) == (1000, 2000)

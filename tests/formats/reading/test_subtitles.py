@@ -280,3 +280,4 @@ def test_meetings_name_a_speaker_once_for_several_cues(name, tmp_path):
     cues = (f"{at}\n00:00:0{at}.000 --> 00:00:0{at}.900\n{text}\n" for at, text in enumerate(texts, 1))
     found = read(tmp_path, "WEBVTT\n\n" + "\n".join(cues), name="a.vtt")
     assert [who for who, *_ in said(found)] == ["PAR0", "PAR1", "PAR1", "PAR0"]
+    assert "texts without a speaker, which go on with the speaker above: 1" in found.notes

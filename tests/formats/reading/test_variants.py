@@ -210,6 +210,23 @@ def test_turns_of_whisper_cpp_are_not_events_and_times_that_are_not_read_are_tol
     assert any("times are of a form that is not read" in note for note in other.notes)
 
 
+@pytest.mark.parametrize("suffix", [" Wörter", "-words", " - mots", "_Blick", "-Übersetzung", " traducción"])
+@pytest.mark.parametrize("base", ["CHI", "Ann-utterance", "Ann Lee"])
+def test_a_tier_named_after_a_speaker_does_not_speak(base, suffix, tmp_path):
+    tiers = {base: ["Hello there.", "", "Yes."], f"{base.removesuffix('-utterance')}{suffix}": ["so"], "Ann B": ["Hi."]}
+    (tmp_path / "a.TextGrid").write_text(textgrid(**tiers))
+    found = read_transcripts(tmp_path / "a.TextGrid")[0].transcript
+    assert [turn.text for turn in found.utterances] == ["hello there .", "hi .", "yes ."]
+    assert [tier.name[:2] for tier in found.utterances[0].tiers] == ["%x" if suffix[1] in "BÜt" else "%w"]
+
+
+@pytest.mark.parametrize("suffix", [" Lee", " 2", "-B"])
+def test_a_tier_named_after_a_speaker_speaks_outside_the_speaker_s_utterances(suffix, tmp_path):
+    (tmp_path / "a.TextGrid").write_text(textgrid(**{"Ann": ["Hello.", "", "Yes."], f"Ann{suffix}": ["", "Hi."]}))
+    found = read_transcripts(tmp_path / "a.TextGrid")[0].transcript
+    assert [turn.speaker for turn in found.utterances] == ["PAR0", "PAR1", "PAR0"]
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
