@@ -97,7 +97,7 @@ def write_verified(checkpoint: Checkpoint, folder: Path) -> Path:
         retraces=checkpoint.retraces,
         trim_margin_s=checkpoint.trim_margin_s,
     )
-    _write_transformers_4_vocabulary(folder)
+    _write_transformers_4_vocabulary(checkpoint.tokenizer, folder)
     again = load(folder, dtype=str(next(model.parameters()).dtype).removeprefix("torch."))
     difference = _difference(checkpoint, model, again.model)
     if not difference <= _TOLERANCE:  # true for NaN, too
@@ -105,19 +105,11 @@ def write_verified(checkpoint: Checkpoint, folder: Path) -> Path:
     return folder
 
 
-def _write_transformers_4_vocabulary(folder: Path) -> None:
+def _write_transformers_4_vocabulary(tokenizer: Any, folder: Path) -> None:
     """Write the vocabulary files that transformers 4 reads; transformers 5 writes ``tokenizer.json`` only."""
-    whole = json.loads((folder / "tokenizer.json").read_text("utf-8"))
-    model = whole["model"]
-    merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]]
-    vocab = {token["content"]: token["id"] for token in whole["added_tokens"]}
-    texts = (
-        json.dumps(model["vocab"], ensure_ascii=False),
-        "\n".join(["#version: 0.2", *merges, ""]),
-        json.dumps(vocab, ensure_ascii=False),
-    )
-    for name, text in zip(TRANSFORMERS_4_FILES, texts, strict=True):
-        (folder / name).write_text(text, "utf-8")
+    tokenizer.backend_tokenizer.model.save(str(folder))
+    added = json.dumps(tokenizer.get_added_vocab(), ensure_ascii=False)
+    (folder / TRANSFORMERS_4_FILES[-1]).write_text(added, "utf-8")
 
 
 def _difference(checkpoint: Checkpoint, model: Any, again: Any) -> float:
