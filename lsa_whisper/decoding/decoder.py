@@ -47,6 +47,12 @@ class DecodedSegment:
         timed = tuple(replace(t, start_s=t.start_s + offset_s, end_s=t.end_s + offset_s) for t in self.timed)
         return replace(self, start_s=self.start_s + offset_s, end_s=self.end_s + offset_s, timed=timed)
 
+    def with_tokens(self, indices: Sequence[int]) -> DecodedSegment:
+        """Return the segment with some of its tokens alone; its own time and log-probability stay."""
+        timed = tuple(self.timed[at] for at in indices)
+        scored = tuple(self.logprobs[at] for at in indices) if self.logprobs else ()
+        return replace(self, text="".join(token.text for token in timed).strip(), timed=timed, logprobs=scored)
+
 
 @dataclass(frozen=True, slots=True)
 class DecodedWindow:

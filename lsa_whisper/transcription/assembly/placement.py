@@ -196,13 +196,6 @@ def between_pauses(segment: DecodedSegment, language: str) -> list[DecodedSegmen
 
 
 def _part(segment: DecodedSegment, first: int, last: int) -> DecodedSegment:
-    tokens, logprobs = segment.timed[first:last], segment.logprobs[first:last]
-    return replace(
-        segment,
-        text="".join(token.text for token in tokens).strip(),
-        start_s=tokens[0].start_s,
-        end_s=tokens[-1].end_s,
-        avg_logprob=sum(logprob for _, logprob in logprobs) / max(1, len(logprobs)),
-        timed=tokens,
-        logprobs=logprobs,
-    )
+    part = segment.with_tokens(range(first, last))
+    mean = sum(logprob for _, logprob in part.logprobs) / max(1, len(part.logprobs))
+    return replace(part, start_s=part.timed[0].start_s, end_s=part.timed[-1].end_s, avg_logprob=mean)

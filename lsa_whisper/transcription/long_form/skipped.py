@@ -23,7 +23,7 @@ from lsa_whisper.labels import in_speaker_code
 from lsa_whisper.labels.canonical import LABEL_TERMINATORS
 from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, WindowPart
 from lsa_whisper.transcription.long_form.repetition import min_speaking_s, speech_between_s
-from lsa_whisper.transcription.long_form.timed_words import PlacedWord, timed_words, with_tokens
+from lsa_whisper.transcription.long_form.timed_words import PlacedWord, timed_words
 from lsa_whisper.transcription.long_form.unspoken import DOUBTFUL_NO_SPEECH
 
 _MIN_SPEECH_S = 0.8
@@ -125,7 +125,7 @@ def _words_in(gap: Gap, window: DecodedWindow, least_logprob: float) -> list[Dec
             start_s = max(segment.start_s, gap.before.end_s)
             end_s = max(start_s, min(segment.end_s, gap.after.start_s))
             tokens = [at for word in inside for at in range(word.first, word.end)]
-            parts.append(replace(with_tokens(segment, tokens), start_s=start_s, end_s=end_s))
+            parts.append(replace(segment.with_tokens(tokens), start_s=start_s, end_s=end_s))
     return parts
 
 
@@ -143,9 +143,9 @@ def _with_added(
         return (*before, *added, *after)
     whole, cut = segments[left], gap.after.first
     parts = [
-        with_tokens(whole, range(cut)),
+        whole.with_tokens(range(cut)),
         *map(_unframed, added),
-        with_tokens(whole, range(cut, len(whole.timed))),
+        whole.with_tokens(range(cut, len(whole.timed))),
     ]
     timed = tuple(token for part in parts for token in part.timed)
     text = "".join(token.text for token in timed).strip()
@@ -160,4 +160,4 @@ def _unframed(segment: DecodedSegment) -> DecodedSegment:
     indices = [at for at, is_code in enumerate(in_speaker_code(texts)) if not is_code]
     while indices and texts[indices[-1]].strip() in LABEL_TERMINATORS:
         indices.pop()
-    return with_tokens(segment, indices)
+    return segment.with_tokens(indices)

@@ -19,7 +19,7 @@ from statistics import median
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
 from lsa_whisper.labels import in_speaker_code, letters_of
 from lsa_whisper.transcription.long_form.repetition import SpeechIntervals, min_speaking_s, speech_between_s
-from lsa_whisper.transcription.long_form.timed_words import PlacedWord, timed_words, with_tokens
+from lsa_whisper.transcription.long_form.timed_words import PlacedWord, timed_words
 
 _COPIES = 3
 _FEWEST, _LONGEST = 3, 12  # words of a copy
@@ -176,7 +176,7 @@ def _shortened(segment: DecodedSegment, blocks: Sequence[_Block], surplus: int) 
     spread = replace(segment, timed=tuple(timed))
     text = _text(segment, blocks[0].copies[0])
     often = "once" if surplus == 1 else f"{surplus} times"
-    return with_tokens(spread, [at for at in range(len(timed)) if at not in gone]), f'{often} "{text}"'
+    return spread.with_tokens([at for at in range(len(timed)) if at not in gone]), f'{often} "{text}"'
 
 
 def _spread(timed: list[TimedToken], tokens: range, start_s: float, end_s: float) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from lsa_whisper.decoding.decoder import DecodedSegment
@@ -40,10 +39,3 @@ def timed_words(segment: DecodedSegment, number: int = 0) -> list[PlacedWord]:
         if tokens:
             words.append(PlacedWord(number, first, end, tokens[0].start_s, tokens[-1].end_s))
     return words
-
-
-def with_tokens(segment: DecodedSegment, tokens: Sequence[int]) -> DecodedSegment:
-    """Return a segment with some of its tokens, given by their indices."""
-    timed = tuple(segment.timed[at] for at in tokens)
-    scored = tuple(segment.logprobs[at] for at in tokens) if segment.logprobs else ()
-    return replace(segment, text="".join(token.text for token in timed).strip(), timed=timed, logprobs=scored)
