@@ -24,6 +24,7 @@ from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, WindowPart, halves, join_halves
 from lsa_whisper.transcription.long_form.repetition import (
     SpeechIntervals,
+    copies_note,
     find_copies,
     find_loops,
     is_degenerate,
@@ -98,7 +99,7 @@ def truncate_loops(
     segments, notes = [], []
     for at, segment in enumerate(result.segments):
         if at in silent:
-            notes.append(f'once "{_words(segment.text)}"')
+            notes.append(copies_note(1, _words(segment.text)))
             continue
         for run, rate in _surplus_runs(segment, result, speech):
             copy = run[1]
@@ -109,7 +110,7 @@ def truncate_loops(
                 copies = min(copies, _UNDOUBTED)
             kept = (copy * max(1, copies))[: run.end() - run.start()]
             if surplus := round((run.end() - run.start() - len(kept)) / len(copy)):
-                notes.append(f'{surplus} times "{_words(copy)}"')
+                notes.append(copies_note(surplus, _words(copy)))
             # Token times and log-probabilities are dropped: those of a loop are meaningless.
             text = segment.text[: run.start()] + kept + segment.text[run.end() :]
             segment = replace(segment, text=text, timed=(), logprobs=())

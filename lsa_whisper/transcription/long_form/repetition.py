@@ -89,6 +89,15 @@ def _copies(texts: Sequence[str]) -> Iterator[int]:
             start = max(start + 1, end - period)
 
 
+def copies_note(count: int, text: str) -> str:
+    """Return the entry of :attr:`~lsa_whisper.decoding.decoder.DecodedWindow.removed` for copies of a text.
+
+    >>> copies_note(1, "go away"), copies_note(36, "log")
+    ('once "go away"', '36 times "log"')
+    """
+    return f'{"once" if count == 1 else f"{count} times"} "{text}"'
+
+
 def compression_ratio(text: str) -> float:
     """Return the size of a text divided by its size after zlib compression.
 

@@ -18,7 +18,12 @@ from statistics import median
 
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
 from lsa_whisper.labels import in_speaker_code, letters_of
-from lsa_whisper.transcription.long_form.repetition import SpeechIntervals, min_speaking_s, speech_between_s
+from lsa_whisper.transcription.long_form.repetition import (
+    SpeechIntervals,
+    copies_note,
+    min_speaking_s,
+    speech_between_s,
+)
 from lsa_whisper.transcription.long_form.timed_words import PlacedWord, timed_words
 
 _COPIES = 3
@@ -174,9 +179,8 @@ def _shortened(segment: DecodedSegment, blocks: Sequence[_Block], surplus: int) 
                 timed, range(kept[0][0].first, kept[-1][-1].end), block.copies[0][0].start_s, block.copies[-1][-1].end_s
             )
     spread = replace(segment, timed=tuple(timed))
-    text = _text(segment, blocks[0].copies[0])
-    often = "once" if surplus == 1 else f"{surplus} times"
-    return spread.with_tokens([at for at in range(len(timed)) if at not in gone]), f'{often} "{text}"'
+    rest = spread.with_tokens([at for at in range(len(timed)) if at not in gone])
+    return rest, copies_note(surplus, _text(segment, blocks[0].copies[0]))
 
 
 def _spread(timed: list[TimedToken], tokens: range, start_s: float, end_s: float) -> None:
