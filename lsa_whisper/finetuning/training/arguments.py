@@ -125,26 +125,22 @@ def optimizer_class(recipe: Recipe, arguments: Any) -> tuple[type[torch.optim.Op
     """
     if recipe.steps_in_backward:
         return_large_tensors()
-        return StepInBackward, _inner(arguments)
+        kind, settings = _own(arguments)
+        return StepInBackward, {"make": kind, **settings}
     if recipe.optimizer != "adamw-cpu":
         return None
     from torchao.optim import CPUOffloadOptimizer
 
-    settings = {
-        "lr": arguments.learning_rate,
-        "betas": (arguments.adam_beta1, arguments.adam_beta2),
-        "eps": arguments.adam_epsilon,
-    }
-    return CPUOffloadOptimizer, settings | {"minimal_size": 0}
+    return CPUOffloadOptimizer, _own(arguments)[1] | {"minimal_size": 0}
 
 
-def _inner(arguments: Any) -> dict[str, Any]:
-    """Return what makes an optimizer of one weight, with its settings: transformers' own for the recipe."""
+def _own(arguments: Any) -> tuple[Any, dict[str, Any]]:
+    """Return transformers' optimizer for the recipe, and the settings that make one of it for one weight."""
     from transformers import Trainer
 
     kind, settings = Trainer.get_optimizer_cls_and_kwargs(arguments)
     settings = {"lr": arguments.learning_rate, **settings}
-    return {"make": kind, **{name: value for name, value in settings.items() if name != "fused"}}
+    return kind, {name: value for name, value in settings.items() if name != "fused"}
 
 
 _DROPPED_BITS = 16
