@@ -31,29 +31,17 @@ TOO_MUCH_TEXT = "text over the decoder's length"
 
 WITHOUT_SPEECH = frozenset((WORDLESS, DUPLICATE))
 """Reasons that leave no untranscribed speech: the audio of such an utterance stays usable."""
-
-
-@dataclass(frozen=True)
-class ScreeningLimits:
-    """Plausibility limits for transcripts and recordings.
-
-    Attributes:
-        max_words_per_s: Highest speech rate; above it the bullet is wrong (fast adult speech has about 6).
-        min_words_per_s: Lowest speech rate beyond ``slow_after_s``; below it the bullet contains other material.
-        slow_after_s: Pauses up to this duration count as speech, above all in aphasia.
-        silent_peak: A span with a peak below this (-60 dB) contains no speech.
-        clipped_share: A span with a larger share of samples at full scale is too distorted.
-        past_end_ms: A bullet may end this much after the recording, because times are rounded and codecs drop frames.
-        overlap_ms: Neighboring bullets may overlap by this much and still count as consecutive.
-    """
-
-    max_words_per_s: float = 9.0
-    min_words_per_s: float = 0.2
-    slow_after_s: float = 10.0
-    silent_peak: float = 0.001
-    clipped_share: float = 0.05
-    past_end_ms: int = 100
-    overlap_ms: int = 100
+_MAX_WORDS_PER_S = 9.0
+"""Highest speech rate; above it the bullet is wrong (fast adult speech has about 6)."""
+_MIN_WORDS_PER_S, _SLOW_AFTER_S = 0.2, 10.0
+"""Lowest speech rate beyond so many seconds; below it the bullet contains other material. Pauses up to this duration
+count as speech, above all in aphasia."""
+_SILENT_PEAK = 0.001
+"""A span with a peak below this (-60 dB) contains no speech."""
+_CLIPPED_SHARE = 0.05
+"""A span with a larger share of samples at full scale is too distorted."""
+_PAST_END_MS = 100
+"""A bullet may end this much after the recording, because times are rounded and codecs drop frames."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +66,6 @@ def screen_utterances(
     labels: Labels,
     *,
     context_ms: int,
-    limits: ScreeningLimits,
     reviewed: bool = False,
 ) -> list[Candidate]:
     """Return one candidate per utterance, in order of time; those without times are between their neighbors.
@@ -86,13 +73,13 @@ def screen_utterances(
     An utterance longer than the context gives one candidate per part, if it can be split. With ``reviewed``, only
     utterances that a person has marked as reviewed are accepted.
     """
-    places = _places(utterances, levels.duration_ms, limits)
+    places = _places(utterances, levels.duration_ms)
     seen: set[tuple[str, TimeSpan, str]] = set()
     screened = []
     pairs = zip(utterances, places, strict=True)
     for utterance, place, text in (part for own, at in pairs for part in _parts(own, at, labels, context_ms)):
         words = len(utterance.verbatim())
-        reason = _reason(utterance, text, words, levels, context_ms, limits)
+        reason = _reason(utterance, text, words, levels, context_ms)
         if reviewed and reason is None and not utterance.reviewed:
             reason = NOT_REVIEWED
         key = (utterance.speaker, place, utterance.text)
@@ -118,7 +105,7 @@ def _parts(
     return parts or [(utterance, place, encode(utterance, labels))]
 
 
-def _places(utterances: Sequence[Utterance], duration_ms: int, limits: ScreeningLimits) -> list[TimeSpan]:
+def _places(utterances: Sequence[Utterance], duration_ms: int) -> list[TimeSpan]:
     """Return the span of each utterance: its bullet, or the gap between its neighbors' bullets.
 
     If the gap is too short for the words, they overlapped a neighbor: then the span covers the gap and both neighbors.
@@ -133,7 +120,7 @@ def _places(utterances: Sequence[Utterance], duration_ms: int, limits: Screening
     for utterance, span, after in zip(utterances, timed, reversed(following), strict=True):
         place = span
         if place is None:
-            needed_ms = 1000 * (len(utterance.verbatim()) - 0.5) / limits.max_words_per_s
+            needed_ms = 1000 * (len(utterance.verbatim()) - 0.5) / _MAX_WORDS_PER_S
             place = TimeSpan(before.end_ms, after.start_ms)
             place = before | after if place.duration_ms < max(0, needed_ms) else place
         places.append(place)
@@ -141,9 +128,7 @@ def _places(utterances: Sequence[Utterance], duration_ms: int, limits: Screening
     return places
 
 
-def _reason(
-    utterance: Utterance, text: str, words: int, levels: PeakLevels, context_ms: int, limits: ScreeningLimits
-) -> str | None:
+def _reason(utterance: Utterance, text: str, words: int, levels: PeakLevels, context_ms: int) -> str | None:
     """Return why ``utterance`` is rejected, or ``None``."""
     if unusable := utterance.unusable():
         return unusable
@@ -154,24 +139,24 @@ def _reason(
         return NO_BULLET
     if span.duration_ms <= 0:
         return EMPTY_SPAN
-    if span.end_ms > levels.duration_ms + limits.past_end_ms or span.start_ms >= levels.duration_ms:
+    if span.end_ms > levels.duration_ms + _PAST_END_MS or span.start_ms >= levels.duration_ms:
         return PAST_END
     if span.duration_ms > context_ms:
         return TOO_LONG
-    return _tempo(words, span.duration_ms / 1000, limits) or _sound(span, levels, limits)
+    return _tempo(words, span.duration_ms / 1000) or _sound(span, levels)
 
 
-def _tempo(words: int, duration_s: float, limits: ScreeningLimits) -> str | None:
+def _tempo(words: int, duration_s: float) -> str | None:
     # Half a word of tolerance, because a single "uh" may be very short.
-    if words - 0.5 > limits.max_words_per_s * duration_s:
+    if words - 0.5 > _MAX_WORDS_PER_S * duration_s:
         return TOO_FAST
-    return TOO_SLOW if words < limits.min_words_per_s * (duration_s - limits.slow_after_s) else None
+    return TOO_SLOW if words < _MIN_WORDS_PER_S * (duration_s - _SLOW_AFTER_S) else None
 
 
-def _sound(span: TimeSpan, levels: PeakLevels, limits: ScreeningLimits) -> str | None:
-    if levels.peak(span) < limits.silent_peak:
+def _sound(span: TimeSpan, levels: PeakLevels) -> str | None:
+    if levels.peak(span) < _SILENT_PEAK:
         return SILENT
-    return CLIPPED if levels.clipped_share(span) > limits.clipped_share else None
+    return CLIPPED if levels.clipped_share(span) > _CLIPPED_SHARE else None
 
 
 def reject(candidate: Candidate, reason: str) -> Candidate:

@@ -15,7 +15,7 @@ from lsa_whisper.languages import WHISPER_CODES, whisper_code
 from lsa_whisper.manifest import Segment, serialize_word_times
 from lsa_whisper.preparation.advice import session_facts
 from lsa_whisper.preparation.peak_levels import PeakLevels
-from lsa_whisper.preparation.screening import Candidate, ScreeningLimits, screen_utterances
+from lsa_whisper.preparation.screening import Candidate, screen_utterances
 from lsa_whisper.preparation.windows import Window, non_speech_windows, pack, reject_overlap_groups
 from lsa_whisper.splice import DisfluencyProfile
 
@@ -44,7 +44,6 @@ class PrepareOptions:
     profile: DisfluencyProfile | None = None
     relabel: str | None = None
     relabel_threshold: float | None = None
-    limits: ScreeningLimits = field(default_factory=ScreeningLimits)
 
 
 @dataclass(frozen=True)
@@ -110,19 +109,13 @@ def process_session(session: Session, split: str, options: PrepareOptions) -> Se
     transcript, levels = session.transcript, PeakLevels.measure(session.recording.stream())
     context_ms = round(options.context_s * 1000)
     screened = screen_utterances(
-        transcript.utterances,
-        levels,
-        options.labels,
-        context_ms=context_ms,
-        limits=options.limits,
-        reviewed=options.reviewed,
+        transcript.utterances, levels, options.labels, context_ms=context_ms, reviewed=options.reviewed
     )
-    candidates = reject_overlap_groups(screened, context_ms=context_ms, overlap_ms=options.limits.overlap_ms)
+    candidates = reject_overlap_groups(screened, context_ms=context_ms)
     windows = pack(
         candidates,
         context_ms=context_ms,
         duration_ms=levels.duration_ms,
-        overlap_ms=options.limits.overlap_ms,
         one_utterance=options.one_utterance,
         seed=options.seed,
     )
@@ -144,7 +137,7 @@ def process_session(session: Session, split: str, options: PrepareOptions) -> Se
 
 
 def _segment(window: Window, before: Window | None, session: Session, split: str, options: PrepareOptions) -> Segment:
-    timestamped = window.timestamped(options.limits.overlap_ms)
+    timestamped = window.timestamped()
     plain = timestamped is None or window.random(options.seed, "timestamps").random() < options.without_timestamps
     prompted = window.random(options.seed, "prompt").random() < options.with_prompt
     speakers = dict.fromkeys(session.speakers[member.utterance.speaker] for member in window.members)

@@ -23,6 +23,8 @@ from lsa_whisper.timespan import TimeSpan
 
 WINDOW_MARGIN_MS = 200
 """Maximum silence before the first and after the last word of a window."""
+OVERLAP_MS = 100
+"""Neighboring bullets may overlap by this much and still count as consecutive."""
 MAX_GAP_MS = 10_000
 """A longer gap ends a window, because it may contain speech that the transcriber left out."""
 
@@ -46,14 +48,14 @@ class Window:
         """Return the labels joined by spaces."""
         return " ".join(member.text for member in self.members)
 
-    def timestamped(self, overlap_ms: int = 100) -> str | None:
+    def timestamped(self) -> str | None:
         """Return the labels between Whisper's timestamp tokens, or ``None`` if they would exceed the window.
 
-        Whisper's timestamps never decrease. Utterances that overlap by more than ``overlap_ms`` have one pair of
-        timestamps: with a pair each, nine words of one speaker would be taught to take the fifth of a second until the
-        other begins. A smaller overlap is divided in its middle.
+        Whisper's timestamps never decrease. Utterances that overlap by more than :data:`OVERLAP_MS` have one pair
+        of timestamps: with a pair each, nine words of one speaker would be taught to take the fifth of a second until
+        the other begins. A smaller overlap is divided in its middle.
         """
-        groups = list(_overlap_groups(self.members, overlap_ms))
+        groups = list(_overlap_groups(self.members))
         steps = _steps([_cover(group) for group in groups], self.span)
         if steps is None:
             return None
@@ -82,10 +84,10 @@ def _steps(spans: Sequence[TimeSpan], window: TimeSpan) -> list[tuple[int, int]]
     return steps if earliest * TIMESTAMP_STEP_MS <= window.duration_ms + TIMESTAMP_STEP_MS // 2 else None
 
 
-def reject_overlap_groups(candidates: Sequence[Candidate], *, context_ms: int, overlap_ms: int) -> list[Candidate]:
+def reject_overlap_groups(candidates: Sequence[Candidate], *, context_ms: int) -> list[Candidate]:
     """Return ``candidates`` with those rejected that overlap rejected speech, or whose overlap group does not fit."""
     checked = []
-    for overlap_group in _overlap_groups(candidates, overlap_ms):
+    for overlap_group in _overlap_groups(candidates):
         if any(candidate.breaks for candidate in overlap_group):
             overlap_group = [reject(candidate, OVERLAPS) for candidate in overlap_group]
         elif _cover(overlap_group).duration_ms > context_ms:
@@ -99,8 +101,8 @@ def reject_overlap_groups(candidates: Sequence[Candidate], *, context_ms: int, o
     return checked
 
 
-def _overlap_groups(candidates: Sequence[Candidate], overlap_ms: int) -> Iterator[list[Candidate]]:
-    """Yield runs of candidates that overlap by more than ``overlap_ms``, directly or through others."""
+def _overlap_groups(candidates: Sequence[Candidate]) -> Iterator[list[Candidate]]:
+    """Yield runs of candidates that overlap by more than :data:`OVERLAP_MS`, directly or through others."""
     overlap_group: list[Candidate] = []
     end_ms = 0
     for candidate in candidates:
@@ -108,7 +110,7 @@ def _overlap_groups(candidates: Sequence[Candidate], overlap_ms: int) -> Iterato
         overlapped = [
             earlier.span.duration_ms for earlier in overlap_group if earlier.span.end_ms > candidate.span.start_ms
         ]
-        allowed = min([overlap_ms, *(duration_ms // 2 for duration_ms in (candidate.span.duration_ms, *overlapped))])
+        allowed = min([OVERLAP_MS, *(duration_ms // 2 for duration_ms in (candidate.span.duration_ms, *overlapped))])
         if overlap_group and end_ms - candidate.span.start_ms <= allowed:
             yield overlap_group
             overlap_group = []
@@ -127,7 +129,6 @@ def pack(
     *,
     context_ms: int,
     duration_ms: int,
-    overlap_ms: int,
     one_utterance: bool,
     seed: int,
 ) -> list[Window]:
@@ -146,7 +147,7 @@ def pack(
             windows.append(_window(group, TimeSpan(previous_end, next_start), context_ms, seed, follows))
             previous_end, group = _cover(group).end_ms, []
 
-    for overlap_group in _overlap_groups(candidates, overlap_ms):
+    for overlap_group in _overlap_groups(candidates):
         accepted = [candidate for candidate in overlap_group if candidate.reason is None]
         cover = _cover(overlap_group)
         if any(candidate.breaks for candidate in overlap_group):

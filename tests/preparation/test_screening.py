@@ -6,7 +6,7 @@ import pytest
 from lsa_whisper.chat import utterance
 from lsa_whisper.labels import Labels
 from lsa_whisper.preparation.peak_levels import PeakLevels
-from lsa_whisper.preparation.screening import ScreeningLimits, screen_utterances
+from lsa_whisper.preparation.screening import screen_utterances
 from lsa_whisper.timespan import TimeSpan
 
 
@@ -17,9 +17,7 @@ def levels(duration_ms: int = 60_000, amplitude: float = 0.1) -> PeakLevels:
 
 def screened(*lines, sound: PeakLevels | None = None, style: str = "chat", context_ms: int = 30_000):
     utterances = [utterance("CHI", text, TimeSpan(*span) if span else None) for text, span in lines]
-    return screen_utterances(
-        utterances, sound or levels(), Labels(style), context_ms=context_ms, limits=ScreeningLimits()
-    )
+    return screen_utterances(utterances, sound or levels(), Labels(style), context_ms=context_ms)
 
 
 def reason(text: str, span: tuple[int, int] | None, **options) -> str | None:

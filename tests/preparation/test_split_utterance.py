@@ -11,7 +11,7 @@ from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency, Utterance, utterance
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.preparation.peak_levels import PeakLevels
-from lsa_whisper.preparation.screening import ScreeningLimits, screen_utterances
+from lsa_whisper.preparation.screening import screen_utterances
 from lsa_whisper.preparation.split_utterance import UtterancePart, split_utterance
 from lsa_whisper.timespan import TimeSpan
 
@@ -151,7 +151,7 @@ def test_pieces_are_judged_one_by_one():
     whole = timed(f"{TEN} .", gaps={5: 700})
     wave = 0.1 * np.sin(np.arange(16 * 9000) / 3).astype(np.float32)
     wave[: 16 * 4400] = 0
-    found = screen_utterances([whole], PeakLevels.measure([wave]), Labels(), context_ms=4000, limits=ScreeningLimits())
+    found = screen_utterances([whole], PeakLevels.measure([wave]), Labels(), context_ms=4000)
     assert [(one.text, one.reason) for one in found] == [
         ("one two three four five", "silent audio"),
         ("six seven eight nine ten.", None),

@@ -19,10 +19,16 @@ from lsa_whisper.inspection import inspect
 from lsa_whisper.manifest import SPLITS, Segment
 from lsa_whisper.preparation import prepare
 from lsa_whisper.preparation.screening import DUPLICATE, WORDLESS, Candidate
-from lsa_whisper.preparation.windows import WINDOW_MARGIN_MS, Window, _overlap_groups, pack, reject_overlap_groups
+from lsa_whisper.preparation.windows import (
+    OVERLAP_MS,
+    WINDOW_MARGIN_MS,
+    Window,
+    _overlap_groups,
+    pack,
+    reject_overlap_groups,
+)
 from lsa_whisper.timespan import TimeSpan
 
-OVERLAP_MS = 100
 END_MS = 200_000
 
 
@@ -33,7 +39,7 @@ def candidate(start_ms: int, end_ms: int, reason: str | None = None, words: int 
 
 def packed(candidates: list[Candidate], **options) -> list[Window]:
     chosen = {"context_ms": 30_000, "duration_ms": END_MS, "one_utterance": False, "seed": 0, **options}
-    return pack(candidates, overlap_ms=OVERLAP_MS, **chosen)
+    return pack(candidates, **chosen)
 
 
 reasons = st.sampled_from([None] * 8 + ["untranscribed", "no bullet", "too fast", WORDLESS, DUPLICATE])
@@ -62,7 +68,7 @@ def test_a_very_short_utterance_inside_one_that_begins_with_it_stays_with_it():
 
 
 def check_law(candidates: list[Candidate], context_ms: int, one_utterance: bool, seed: int) -> None:
-    checked = reject_overlap_groups(candidates, context_ms=context_ms, overlap_ms=OVERLAP_MS)
+    checked = reject_overlap_groups(candidates, context_ms=context_ms)
     end_ms = max([END_MS, *(one.span.end_ms for one in checked)])
     windows = packed(checked, context_ms=context_ms, one_utterance=one_utterance, seed=seed, duration_ms=end_ms)
     told = [one for window in windows for one in window.members]
@@ -92,13 +98,11 @@ def test_the_law_holds_in_conversation(drawn, context_ms, one_utterance, seed):
 
 @given(crowds)
 def test_timestamps_never_go_back_and_stay_inside(candidates):
-    for window in packed(
-        reject_overlap_groups(candidates, context_ms=30_000, overlap_ms=OVERLAP_MS), duration_ms=END_MS + 20_000
-    ):
+    for window in packed(reject_overlap_groups(candidates, context_ms=30_000), duration_ms=END_MS + 20_000):
         text = window.timestamped()
         if text is not None:
             times = [round(float(time) / 0.02) for time in re.findall(r"<\|(\d+\.\d\d)\|>", text)]
-            assert len(times) == 2 * len(list(_overlap_groups(window.members, 100)))
+            assert len(times) == 2 * len(list(_overlap_groups(window.members)))
             assert times == sorted(times)
             assert all(start < end for start, end in zip(times[::2], times[1::2], strict=True))
             assert times[0] >= 0 and times[-1] <= 1500
@@ -142,20 +146,18 @@ def test_speech_under_rejected_speech_is_rejected_with_all_that_hangs_on_it():
         candidate(4000, 6000, "untranscribed"),
         candidate(6000, 7000),
     ]
-    checked = reject_overlap_groups(candidates, context_ms=30_000, overlap_ms=OVERLAP_MS)
+    checked = reject_overlap_groups(candidates, context_ms=30_000)
     overlaps = "overlaps rejected speech"
     assert [one.reason for one in checked] == [overlaps, overlaps, "untranscribed", None]
 
 
 def test_overlapping_speech_longer_than_the_context_is_rejected():
-    checked = reject_overlap_groups(
-        [candidate(0, 20_000), candidate(15_000, 35_000)], context_ms=30_000, overlap_ms=OVERLAP_MS
-    )
+    checked = reject_overlap_groups([candidate(0, 20_000), candidate(15_000, 35_000)], context_ms=30_000)
     assert [one.reason for one in checked] == ["longer than the context"] * 2
 
 
 def test_text_for_more_than_the_decoder_holds():
-    checked = reject_overlap_groups([candidate(0, 29_000, words=600)], context_ms=30_000, overlap_ms=OVERLAP_MS)
+    checked = reject_overlap_groups([candidate(0, 29_000, words=600)], context_ms=30_000)
     assert checked[0].reason == "text over the decoder's length"
     windows = packed([candidate(0, 9_000, words=120), candidate(9_000, 18_000, words=120)])
     assert len(windows) == 2
