@@ -75,11 +75,9 @@ class _Bar(ProgressMeter):
         self._running_s[number] = seconds
         self._progress.update(self._task, completed=self.done_s())
 
-    def finish(self, name: str, duration_s: float, number: int = 0) -> None:
+    def _print(self, name: str) -> None:
         from rich.markup import escape
 
-        self._ended_s += duration_s
-        self._running_s.pop(number, None)
         self._progress.update(self._task, completed=self.done_s(), description=escape(printable(name)))
 
 
