@@ -136,8 +136,6 @@ def remedy_for(reasons: Mapping[str, Mapping[str, float]]) -> str:
 
 _EXCERPTS = 12
 _EXCERPT_S = 2.0
-_SILENT_PEAK = 0.001
-"""-60 dB: no speech is that quiet."""
 _QUIET_RMS = 0.002
 """-54 dB in the loudest excerpt: speech is 30 dB below what a recorder gives at a usual level."""
 _CLIPPED_SHARE = 0.01
@@ -154,7 +152,7 @@ def recording_problems(recording: Recording) -> list[str]:
     if not excerpts:
         return problems
     peak = max(float(np.abs(excerpt).max(initial=0.0)) for excerpt in excerpts)
-    if peak < _SILENT_PEAK:
+    if peak < screening.SILENT_PEAK:
         return [*problems, "it is silent; check the recorder's input, or the export"]
     if recording.cancels:
         problems.append("its two channels have opposite phases, so only the louder one is used")

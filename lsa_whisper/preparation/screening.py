@@ -36,7 +36,7 @@ _MAX_WORDS_PER_S = 9.0
 _MIN_WORDS_PER_S, _SLOW_AFTER_S = 0.2, 10.0
 """Lowest speech rate beyond so many seconds; below it the bullet contains other material. Pauses up to this duration
 count as speech, above all in aphasia."""
-_SILENT_PEAK = 0.001
+SILENT_PEAK = 0.001
 """A span with a peak below this (-60 dB) contains no speech."""
 _CLIPPED_SHARE = 0.05
 """A span with a larger share of samples at full scale is too distorted."""
@@ -154,7 +154,7 @@ def _tempo(words: int, duration_s: float) -> str | None:
 
 
 def _sound(span: TimeSpan, levels: PeakLevels) -> str | None:
-    if levels.peak(span) < _SILENT_PEAK:
+    if levels.peak(span) < SILENT_PEAK:
         return SILENT
     return CLIPPED if levels.clipped_share(span) > _CLIPPED_SHARE else None
 
