@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby, pairwise
 from typing import Generic, TypeVar
 
-from lsa_whisper.system.machine import available_memory_gib
+from lsa_whisper.system.machine import GIB, available_memory_gib
 from lsa_whisper.system.process import release_freed_memory
 
 WindowT = TypeVar("WindowT", bound=Sized)
@@ -23,7 +23,6 @@ _MIN_BATCH, _MAX_BATCH = 8, 32
 _SHARE = 0.5  # of the free memory
 _WINDOW_SHARE = 6  # a window needs at most a sixth of the memory of the weights, and
 _WINDOW_BYTES = 100e6  # its logits
-_GIB = 2**30
 
 
 class Batches(Generic[WindowT]):
@@ -138,7 +137,7 @@ def default_batch_size(weights_bytes: float, device: str) -> int:
         return windows_in_memory(torch.cuda.mem_get_info(device)[0], weights_bytes, most=2 * _MAX_BATCH)
     free_gib = available_memory_gib()
     most = min(max(os.cpu_count() or 1, _MIN_BATCH), _MAX_BATCH)
-    return most if free_gib is None else windows_in_memory(free_gib * _GIB, weights_bytes, most=most)
+    return most if free_gib is None else windows_in_memory(free_gib * GIB, weights_bytes, most=most)
 
 
 def windows_in_memory(free_bytes: float, weights_bytes: float, *, most: int) -> int:
