@@ -18,6 +18,7 @@ from lsa_whisper.corpus import Session
 from lsa_whisper.corpus.speaker_groups import pattern_for, propose_groups
 from lsa_whisper.labels.repeats import find_repeats
 from lsa_whisper.preparation import screening
+from lsa_whisper.preparation.peak_levels import SILENT_PEAK
 from lsa_whisper.retraces import mark_retraces
 from lsa_whisper.timespan import TimeSpan
 
@@ -152,7 +153,7 @@ def recording_problems(recording: Recording) -> list[str]:
     if not excerpts:
         return problems
     peak = max(float(np.abs(excerpt).max(initial=0.0)) for excerpt in excerpts)
-    if peak < screening.SILENT_PEAK:
+    if peak < SILENT_PEAK:
         return [*problems, "it is silent; check the recorder's input, or the export"]
     if recording.cancels:
         problems.append("its two channels have opposite phases, so only the louder one is used")

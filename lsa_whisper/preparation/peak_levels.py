@@ -12,6 +12,8 @@ from lsa_whisper.audio import SAMPLE_RATE_HZ, Samples
 from lsa_whisper.timespan import TimeSpan
 
 FRAME_MS = 20
+SILENT_PEAK = 0.001
+"""Audio with a peak below this (-60 dB) contains no speech."""
 _FRAME = SAMPLE_RATE_HZ * FRAME_MS // 1000
 _FULL_SCALE = 0.99  # resampling smooths clipped waves, so that they no longer reach 1.0
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from lsa_whisper.chat import Utterance
 from lsa_whisper.labels import Labels, encode
-from lsa_whisper.preparation.peak_levels import PeakLevels
+from lsa_whisper.preparation.peak_levels import SILENT_PEAK, PeakLevels
 from lsa_whisper.preparation.split_utterance import split_utterance
 from lsa_whisper.timespan import TimeSpan
 
@@ -36,8 +36,6 @@ _MAX_WORDS_PER_S = 9.0
 _MIN_WORDS_PER_S, _SLOW_AFTER_S = 0.2, 10.0
 """Lowest speech rate beyond so many seconds; below it the bullet contains other material. Pauses up to this duration
 count as speech, above all in aphasia."""
-SILENT_PEAK = 0.001
-"""A span with a peak below this (-60 dB) contains no speech."""
 _CLIPPED_SHARE = 0.05
 """A span with a larger share of samples at full scale is too distorted."""
 _PAST_END_MS = 100

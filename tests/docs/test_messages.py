@@ -35,8 +35,8 @@ def test_explained_messages_exist(message):
 
 
 def test_every_reason_for_a_rejection_is_explained():
-    ours = {getattr(reasons, name) for name in dir(reasons) if name.isupper()} - {reasons.WITHOUT_SPEECH}
-    assert all(f"`{reason}`" in TROUBLE for reason in ours)
+    ours = {reason for name, reason in vars(reasons).items() if name.isupper() and isinstance(reason, str)}
+    assert len(ours) > 10 and all(f"`{reason}`" in TROUBLE for reason in ours)
 
 
 @pytest.mark.parametrize("chat, label", SIGNS)
