@@ -19,7 +19,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -208,11 +208,12 @@ def rows(
     recipe = prepare(folder, steps)
     wanted = {ranks: list(_chosen(names, only, nvme=nvme)) for ranks, names in TOGETHER.items()}
     outs: dict[Row, Path] = {}
+    environment = dict(os.environ)
     with ThreadPoolExecutor(len(TOGETHER)) as pool:  # it only waits for the ranks
         together = [
-            pool.submit(_train_together, recipe, ranks, tuple(itertools.product(ADAPTERS, precisions, names)), steps)
+            pool.submit(_train_together, recipe, ranks, chosen, steps, environment)
             for ranks, names in wanted.items()
-            if names
+            if (chosen := tuple(itertools.product(ADAPTERS, precisions, names)))
         ]
         for adapter, precision in itertools.product(ADAPTERS, precisions):
             for name in dict.fromkeys(("single", *_chosen(ONE_PROCESS, only, nvme=nvme))):
@@ -236,9 +237,11 @@ def _out(recipe: Path, row: Row) -> Path:
     return recipe.parent / "-".join(map(str, row)).replace(", ", "-").replace(" ", "-")
 
 
-def _train_together(recipe: Path, ranks: int, chosen: Sequence[tuple[str, str, str]], steps: int) -> None:
+def _train_together(
+    recipe: Path, ranks: int, chosen: Sequence[tuple[str, str, str]], steps: int, environment: Mapping[str, str]
+) -> None:
     log = recipe.parent / f"{ranks}.log"
-    run_ranks(_rank, ranks, recipe, ranks, chosen, steps, trainings=len(chosen), log=log)
+    run_ranks(_rank, ranks, recipe, ranks, chosen, steps, trainings=len(chosen), log=log, environment=environment)
 
 
 def _rank(

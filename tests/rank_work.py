@@ -18,8 +18,11 @@ HANGS_AFTER_S = 1200
 """A rank whose training takes longer prints where it is, and ends."""
 
 
-def run_ranks(work, ranks, *given, trainings=8, log=None):
+def run_ranks(work, ranks, *given, trainings=8, log=None, environment=None):
     """Run ``work(rank, port, *given)`` in several processes; the first that fails ends all.
+
+    They have this process's ``environment``, which a caller with several threads has copied before one of them trains:
+    DeepSpeed's own variable, which is set during a training, would make theirs one under DeepSpeed.
 
     The ranks meet at ``port(0)`` in their first training, at ``port(1)`` in their second. This process listens at all
     of these ports from the start: one that is only free then may be another program's when its training begins.
@@ -28,11 +31,12 @@ def run_ranks(work, ranks, *given, trainings=8, log=None):
     import torch.multiprocessing
 
     stores = [torch.distributed.TCPStore("127.0.0.1", 0, None, True, wait_for_workers=False) for _ in range(trainings)]
-    arguments = work, ranks, [store.port for store in stores], given, dict(os.environ), log
+    arguments = work, ranks, [store.port for store in stores], given, environment or dict(os.environ), log
     torch.multiprocessing.start_processes(_rank, arguments, nprocs=ranks, start_method=calls.FORKED)
 
 
 def _rank(rank, work, ranks, ports, given, environment, log):
+    os.environ.clear()
     os.environ |= environment
     if log:
         calls.print_to(log, os.O_APPEND)
