@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from multiprocessing import util
 from pathlib import Path
@@ -35,6 +35,27 @@ def allocator_environment(recipe: Recipe, environment: Mapping[str, str]) -> dic
         return {}
     major, minor = (int(part) for part in torch.__version__.split(".")[:2])
     return {_ALLOCATOR[(major, minor) < (2, 10)]: "expandable_segments:True"}
+
+
+_OF_ACCELERATE = ("ACCELERATE_", "FSDP_")
+_OF_THE_MACHINE = ("ACCELERATE_USE_CPU", "ACCELERATE_TORCH_DEVICE")
+
+
+def remove_launcher_settings(environment: MutableMapping[str, str]) -> str | None:
+    """Remove the settings of ``accelerate launch``, and return a remark if one of them differs from a plain run.
+
+    They would win over the recipe's: DDP would be DeepSpeed, and fp32 bf16.
+
+    >>> remove_launcher_settings(own := {"ACCELERATE_USE_DEEPSPEED": "true", "ACCELERATE_MIXED_PRECISION": "no"})
+    "accelerate's settings ACCELERATE_USE_DEEPSPEED=true are not used: the recipe says how to train"
+    >>> own
+    {}
+    """
+    names = [name for name in environment if name.startswith(_OF_ACCELERATE) and name not in _OF_THE_MACHINE]
+    given = {name: environment.pop(name) for name in sorted(names)}
+    asks = {name: value for name, value in given.items() if value.lower() in ("true", "bf16", "fp16", "fp8")}
+    named = [f"{name}={value}" for name, value in asks.items() if not name.startswith("FSDP_")]
+    return f"accelerate's settings {', '.join(named)} are not used: the recipe says how to train" if named else None
 
 
 def tf32_remark(recipe: Recipe) -> str | None:

@@ -28,7 +28,12 @@ from lsa_whisper.finetuning.training import Finetuned
 from lsa_whisper.finetuning.training.callbacks import StopOnSignal
 from lsa_whisper.finetuning.training.data_check import check_data
 from lsa_whisper.finetuning.training.dev_evaluation import manifest_labels
-from lsa_whisper.finetuning.training.environment import allocator_environment, shorten_socket_paths, tf32_remark
+from lsa_whisper.finetuning.training.environment import (
+    allocator_environment,
+    remove_launcher_settings,
+    shorten_socket_paths,
+    tf32_remark,
+)
 from lsa_whisper.finetuning.training.length_check import data_remarks, divergence, small_dev_set, unusual_rate
 from lsa_whisper.finetuning.training.memory_limits import preflight, train_within_memory
 from lsa_whisper.finetuning.training.model import prepare_for_training, starting_checkpoint
@@ -65,6 +70,8 @@ def run_training(
         return result
     check_requirements(recipe, name)
     with restored_environment():
+        if (remark := remove_launcher_settings(os.environ)) and rank() == 0:
+            report(remark)
         os.environ |= allocator_environment(recipe, os.environ)
         return _checked(recipe, report, force=force)
 

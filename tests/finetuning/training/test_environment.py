@@ -15,6 +15,7 @@ import warnings
 import pytest
 import torch
 from old_card import mock_card
+from training_run import logged
 
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.finetuning import finetune
@@ -116,6 +117,21 @@ def test_a_full_disk_is_told_by_the_error_of_the_run(tmp_path, monkeypatch, capf
         warn_as_libraries_do()
         raise CheckpointError("out: cannot be written; free space there")
     assert "is deprecated" in capfd.readouterr().err
+
+
+def test_accelerate_launch_changes_neither_strategy_nor_precision(windows, scratch_recipe, tmp_path, monkeypatch):
+    for name in ("plain", "launched"):
+        (tmp_path / f"{name}.yaml").write_text(scratch_recipe(windows, tmp_path / name, "precision: fp32"))
+    finetune(tmp_path / "plain.yaml", report=lambda _: None)
+    settings = {"ACCELERATE_USE_DEEPSPEED": "true", "ACCELERATE_MIXED_PRECISION": "bf16", "FSDP_VERSION": "1"}
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    lines = []
+    finetune(tmp_path / "launched.yaml", report=lines.append)
+    assert logged(tmp_path / "launched") == logged(tmp_path / "plain")
+    (remark,) = (line for line in lines if "accelerate" in line)
+    assert "ACCELERATE_MIXED_PRECISION=bf16, ACCELERATE_USE_DEEPSPEED=true are not used" in remark
+    assert settings.items() <= dict(os.environ).items()
 
 
 def test_our_own_warnings_are_shown(tmp_path):
