@@ -38,7 +38,9 @@ def allocator_environment(recipe: Recipe, environment: Mapping[str, str]) -> dic
 
 
 _OF_ACCELERATE = ("ACCELERATE_", "FSDP_")
+"""Beginnings of the names of variables that ``accelerate launch`` sets from its own configuration."""
 _OF_THE_MACHINE = ("ACCELERATE_USE_CPU", "ACCELERATE_TORCH_DEVICE")
+"""Those that say where to compute, which stay."""
 
 
 def remove_launcher_settings(environment: MutableMapping[str, str]) -> str | None:
@@ -53,8 +55,11 @@ def remove_launcher_settings(environment: MutableMapping[str, str]) -> str | Non
     """
     names = [name for name in environment if name.startswith(_OF_ACCELERATE) and name not in _OF_THE_MACHINE]
     given = {name: environment.pop(name) for name in sorted(names)}
-    asks = {name: value for name, value in given.items() if value.lower() in ("true", "bf16", "fp16", "fp8")}
-    named = [f"{name}={value}" for name, value in asks.items() if not name.startswith("FSDP_")]
+    named = [
+        f"{name}={value}"
+        for name, value in given.items()
+        if name.startswith("ACCELERATE_") and value.lower() in ("true", "bf16", "fp16", "fp8")
+    ]
     return f"accelerate's settings {', '.join(named)} are not used: the recipe says how to train" if named else None
 
 
